@@ -1,0 +1,101 @@
+#ifndef XB_MODEL_RUN_H
+#define XB_MODEL_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/units.h"
+#include "model/case.h"
+#include "model/host.h"
+#include "model/offer.h"
+#include "model/sample.h"
+
+/* Everything that a run found out: the only thing that analysis and reports see. */
+
+/* Values of one figure, one a round; NAN where a round has none. */
+struct xb_series {
+	size_t count;
+	double *values;
+};
+
+/* Appends a value. */
+void xb_series_add(struct xb_series *series, double value);
+void xb_series_free(struct xb_series *series);
+
+/* In-memory speed of one suite's algorithms, bytes per second, one value a round. */
+struct xb_primitive_result {
+	char *cipher_name;
+	char *mac_name; /* NULL with AEAD */
+	char *reason;   /* why there is no speed; NULL when there is */
+	struct xb_series cipher_encrypt;
+	struct xb_series cipher_decrypt;
+	struct xb_series mac;     /* empty with AEAD */
+	struct xb_series encrypt; /* cipher and MAC one after the other */
+	struct xb_series decrypt;
+};
+
+/* One case and its trials. */
+struct xb_result {
+	struct xb_case c;
+	size_t sample_count;
+	struct xb_sample *samples; /* in the order in which they ran */
+};
+
+/* What stands at the other end, as far as reports tell. */
+struct xb_target_sheet {
+	char *name;    /* what the user typed, or "this machine" */
+	char *address; /* "192.168.1.20" or "127.0.0.1"; NULL when never reached */
+	unsigned port;
+	char *user;
+	bool is_private;      /* a server that we started */
+	bool is_local;        /* both ends are this machine: raw speeds compare */
+	char *server_program; /* private: path of the sshd; else NULL */
+	char *server_version; /* private: "OpenSSH_9.2p1 Debian-2"; else NULL, the banner tells */
+	struct xb_offer offer;
+	char *count_check;  /* "wc -c counted all 8388617 bytes", or why nothing was counted */
+	char *hostkey_note; /* "host key not checked" and the like; NULL when strict */
+};
+
+struct xb_settings {
+	int64_t time_ns; /* 0: no time-box */
+	uint64_t size;   /* payload bytes a trial; 0: no size */
+	unsigned rounds; /* planned */
+	uint64_t seed;
+	char *payload;          /* "sparse", "random", or a path */
+	uint64_t payload_bytes; /* the file's length */
+	bool pinned;
+	int client_cpu; /* -1 when not pinned */
+	int server_cpu;
+	char *pin_note; /* why not pinned, NULL otherwise */
+	enum xb_rate_unit unit;
+};
+
+struct xb_run {
+	char *started;  /* ISO 8601 UTC */
+	double seconds; /* wall time of the rounds so far */
+	struct xb_namelist
+	    libraries; /* "libssh2 1.10.0", "OpenSSL 3.0.19", … ; first: "xferbench 0.1" */
+	struct xb_host host;
+	struct xb_target_sheet target;
+	struct xb_settings settings;
+	size_t result_count;
+	struct xb_result *results; /* in the order of the plan */
+	size_t primitive_count;
+	struct xb_primitive_result *primitives;
+	struct xb_namelist notes; /* what the user should know, a line each */
+	unsigned rounds_done;     /* whole rounds */
+	unsigned logins;          /* made so far */
+	double null_rate;         /* harness alone (client null), bytes per second; NAN unknown */
+	bool partial;             /* ended early: by a signal, --max-time, or a fault */
+	char *partial_reason;
+};
+
+/* The primitive result of a suite, NULL when there is none. */
+const struct xb_primitive_result *xb_run_primitive(const struct xb_run *run,
+    const char *cipher_name, const char *mac_name);
+
+/* Releases everything, and the struct's contents; an all-zero run is valid. */
+void xb_run_free(struct xb_run *run);
+
+#endif
