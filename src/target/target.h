@@ -1,0 +1,72 @@
+#ifndef XB_TARGET_TARGET_H
+#define XB_TARGET_TARGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/namelist.h"
+#include "model/offer.h"
+#include "target/known_hosts.h"
+#include "target/offer_reader.h"
+
+struct xb_err;
+struct xb_private;
+struct xb_rundir;
+
+/* What to do with a host key that known_hosts does not vouch for. */
+enum xb_hostkey_policy {
+	XB_HOSTKEY_STRICT,     /* unknown and changed keys are refused */
+	XB_HOSTKEY_ACCEPT_NEW, /* unknown ones are added, changed ones refused */
+	XB_HOSTKEY_OFF,        /* taken as they come; the result says so */
+};
+
+/* The target as the command line wants it; strings are borrowed. */
+struct xb_target_options {
+	const char *host;                     /* as typed; NULL: a private server */
+	unsigned port;                        /* 0: from host, else 22 */
+	const char *user;                     /* NULL: from host, else the current user */
+	const struct xb_namelist *identities; /* NULL or empty: ssh's default files */
+	enum xb_hostkey_policy policy;
+	const char *known_hosts; /* NULL: the user's and the system's files */
+	const char *sshd;        /* private server's program, NULL: look for it */
+	int server_cpu;          /* for a private server, -1: anywhere */
+	int64_t connect_timeout_ns;
+};
+
+/* One SSH server, resolved and reachable, with its offer. All fields are read-only after opening. */
+struct xb_target {
+	char *name; /* as typed, or "this machine" */
+	char *host; /* name for known_hosts and messages */
+	unsigned port;
+	char *user;
+	struct xb_peer peer;
+	struct xb_offer offer;
+	struct xb_namelist identities; /* private key files to try, in order */
+	bool identities_given;         /* by the user: a missing one is worth a word */
+	bool use_agent;
+	enum xb_hostkey_policy policy;
+	struct xb_namelist known_hosts; /* files; new keys go into the first */
+	int64_t connect_timeout_ns;
+	struct xb_private *server; /* NULL: not ours */
+};
+
+/*
+ * Resolves and reaches the target and reads its offer; starts the private server when no host is
+ * given. NULL with err set (USAGE, TARGET or SYSTEM).
+ */
+struct xb_target *xb_target_new(const struct xb_target_options *options,
+    const struct xb_rundir *dir, struct xb_err *err);
+void xb_target_free(struct xb_target *target);
+
+/*
+ * Judges the host key that a session presents, by policy. The refusal (XB_FAULT_TARGET) gives the
+ * fingerprint, and the file and line that contradicts, as clear as ssh's. Called by each client.
+ */
+bool xb_target_check_hostkey(const struct xb_target *target, const struct xb_hostkey *key,
+    struct xb_err *err);
+
+/* The host key types to ask for, those that known_hosts can judge; empty: no preference. */
+void xb_target_hostkey_types(const struct xb_target *target, struct xb_namelist *types);
+
+#endif
