@@ -1,0 +1,42 @@
+#include "client/client.h"
+
+#include <string.h>
+
+#include "client/libssh2.h"
+#include "client/null.h"
+
+const struct xb_client *const xb_clients[] = {
+	&xb_client_libssh2,
+	&xb_client_null,
+	NULL,
+};
+
+const struct xb_client *
+xb_client_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; xb_clients[i] != NULL; i++)
+		if (strcmp(xb_clients[i]->name, name) == 0)
+			return xb_clients[i];
+	return NULL;
+}
+
+const char *
+xb_phase_name(int phase)
+{
+	static const char *const names[] = {
+		[XB_PHASE_START] = "start",
+		[XB_PHASE_CONNECT] = "connect",
+		[XB_PHASE_KEX] = "key exchange",
+		[XB_PHASE_AUTH] = "login",
+		[XB_PHASE_EXEC] = "start of the remote command",
+		[XB_PHASE_STREAM] = "stream",
+		[XB_PHASE_CONFIRM] = "confirmation",
+		[XB_PHASE_CLOSE] = "close",
+	};
+
+	if (phase < 0 || (size_t)phase >= sizeof(names) / sizeof(names[0]))
+		return "?";
+	return names[phase];
+}

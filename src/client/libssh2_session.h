@@ -1,0 +1,49 @@
+#ifndef XB_CLIENT_LIBSSH2_SESSION_H
+#define XB_CLIENT_LIBSSH2_SESSION_H
+
+#include <libssh2.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "client/stream.h"
+
+struct xb_err;
+struct xb_live;
+struct xb_target;
+
+/* One libssh2 session on one non-blocking socket. */
+struct xb_libssh2 {
+	const struct xb_target *target;
+	struct xb_live *live;
+	LIBSSH2_SESSION *session;
+	LIBSSH2_CHANNEL *channel;
+	int fd;
+};
+
+/* "libssh2 1.10.0": the version that runs, not the one that we were built with. */
+const char *xb_libssh2_version(void);
+
+/*
+ * Waits until the socket is ready for what the session last wanted. AGAIN once the monotonic deadline
+ * has passed; FAILED (err set) when the socket fails.
+ */
+enum xb_io xb_libssh2_wait(const struct xb_libssh2 *s, int64_t deadline_ns, struct xb_err *err);
+
+/*
+ * What to do with a libssh2 result while step is under way: waits at EAGAIN and asks for a retry
+ * (true, *again set); true without again when rc is no error; false with err set (XB_FAULT_TRIAL),
+ * the library's own message made printable, or the deadline.
+ */
+bool xb_libssh2_step(const struct xb_libssh2 *s, int rc, const char *step, int64_t deadline_ns,
+    bool *again, struct xb_err *err);
+
+/* Records the library's last error as step's failure; always false. */
+bool xb_libssh2_fail(const struct xb_libssh2 *s, const char *step, struct xb_err *err);
+
+/*
+ * Logs in with what the target has: ssh-agent and key files; keys that this build cannot use are kept
+ * for last or left, and named in the refusal (XB_FAULT_TARGET).
+ */
+bool xb_libssh2_login(struct xb_libssh2 *s, int64_t deadline_ns, struct xb_err *err);
+
+#endif

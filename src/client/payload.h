@@ -1,0 +1,55 @@
+#ifndef XB_CLIENT_PAYLOAD_H
+#define XB_CLIENT_PAYLOAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct xb_err;
+struct xb_rundir;
+
+/*
+ * What is sent. A sparse file of our own, random bytes, or the user's file; a trial that wants more
+ * than its length starts again at its beginning. No trial's clock pays for fresh page cache: holes
+ * are sent from one constant buffer, data through a small window that is mapped.
+ */
+struct xb_payload;
+
+struct xb_payload_options {
+	const char *what;            /* "sparse", "random", or a path */
+	uint64_t bytes;              /* length of the sparse file */
+	uint64_t seed;               /* of random bytes */
+	const struct xb_rundir *dir; /* where the sparse file is created */
+};
+
+/*
+ * Creates or opens it; the user's file is read once, so that its pages are in memory. NULL with err
+ * set: USAGE for a path that is no readable, non-empty regular file, SYSTEM when TMPDIR is full or
+ * read-only.
+ */
+struct xb_payload *xb_payload_new(const struct xb_payload_options *options, struct xb_err *err);
+void xb_payload_free(struct xb_payload *payload);
+
+/* Its length in bytes; random bytes are without end: 0. */
+uint64_t xb_payload_bytes(const struct xb_payload *payload);
+
+/* What the user should know, such as a smaller file than asked for; NULL when nothing. */
+const char *xb_payload_note(const struct xb_payload *payload);
+
+/* A trial's place in a payload. */
+struct xb_cursor;
+
+struct xb_cursor *xb_cursor_new(const struct xb_payload *payload);
+void xb_cursor_free(struct xb_cursor *cursor);
+
+/*
+ * The next bytes, at most max (at least 1): bytes stay valid until the next call. Does not move on:
+ * xb_cursor_advance does. False with err set (XB_FAULT_TRIAL) when the file cannot be read any more.
+ */
+bool xb_cursor_peek(struct xb_cursor *cursor, uint64_t max, const void **bytes, size_t *len,
+    struct xb_err *err);
+
+/* Moves on by len bytes, at most what the last peek gave. */
+void xb_cursor_advance(struct xb_cursor *cursor, size_t len);
+
+#endif

@@ -1,0 +1,34 @@
+#ifndef XB_CLIENT_STREAM_H
+#define XB_CLIENT_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct xb_err;
+struct xb_transfer;
+
+/* Three ways a step can end: they are not errno. */
+enum xb_io { XB_IO_DONE, XB_IO_AGAIN, XB_IO_FAILED };
+
+/* Where a stream goes. */
+struct xb_sink {
+	/* Takes some of the bytes and says how many. AGAIN: nothing now; the same bytes come again
+	 * after wait. FAILED: err is set. */
+	enum xb_io (
+	    *send)(void *ctx, const void *bytes, size_t len, size_t *sent, struct xb_err *err);
+	/* Waits until a retry makes sense, until the monotonic deadline. FAILED: err is set. AGAIN:
+	 * the deadline passed. */
+	enum xb_io (*wait)(void *ctx, int64_t deadline_ns, struct xb_err *err);
+	void *ctx;
+};
+
+/*
+ * The loop of every in-process upload: payload into the sink until the time-box or the size is used
+ * up, whichever is first, counting what the sink took. Bytes that the sink has half-taken (AGAIN) are
+ * always finished. A sink that takes nothing for stall_ns is an error that names how far it came.
+ */
+bool xb_stream_upload(const struct xb_transfer *transfer, const struct xb_sink *sink,
+    uint64_t *bytes, struct xb_err *err);
+
+#endif
