@@ -1,0 +1,277 @@
+#include "bench/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "client/client.h"
+#include "model/cipher.h"
+#include "model/mac.h"
+#include "model/run.h"
+
+#define DEFAULT_MAC "hmac-sha2-256"
+
+/* How many bytes of an offer a reason quotes. */
+#define OFFER_QUOTE 160
+
+/* The plan while it is made. */
+struct plan {
+	const struct xb_plan_request *request;
+	struct xb_run *run;
+	struct xb_selection ciphers;
+	struct xb_selection macs;
+	struct xb_namelist client_ciphers;
+	struct xb_namelist client_macs;
+};
+
+/* An algorithm has to be offered in both directions: one session has both. */
+static bool
+offered(const struct xb_namelist *up, const struct xb_namelist *down, const char *name)
+{
+	return xb_namelist_has(up, name) && xb_namelist_has(down, name);
+}
+
+static void
+select_add(struct xb_selection *selection, const char *name, bool by_name)
+{
+	size_t i;
+
+	for (i = 0; i < selection->count; i++)
+		if (strcmp(selection->items[i].name, name) == 0)
+			return;
+	selection->items = xb_grow(selection->items, selection->count, sizeof(*selection->items));
+	selection->items[selection->count++] = (struct xb_selected){
+		.name = xb_strdup(name),
+		.by_name = by_name,
+	};
+}
+
+/* What the server offers and our table lacks: shown, though not measured. */
+static void
+add_unknown(struct plan *plan)
+{
+	const struct xb_namelist *names = &plan->run->target.offer.ciphers_up;
+	size_t i;
+
+	for (i = 0; i < names->count; i++)
+		if (xb_cipher_by_name(names->names[i]) == NULL)
+			select_add(&plan->ciphers, names->names[i], false);
+}
+
+/* The default: every sound AEAD or CTR cipher that the target offers. */
+static void
+default_ciphers(struct plan *plan)
+{
+	const struct xb_offer *offer = &plan->run->target.offer;
+	size_t i;
+
+	plan->ciphers.defaulted = true;
+	for (i = 0; i < xb_cipher_count; i++)
+		if (xb_ciphers[i].rating == XB_RATING_SOUND &&
+		    (xb_cipher_is_aead(&xb_ciphers[i]) || xb_ciphers[i].kind == XB_CIPHER_CTR) &&
+		    offered(&offer->ciphers_up, &offer->ciphers_down, xb_ciphers[i].name))
+			select_add(&plan->ciphers, xb_ciphers[i].name, false);
+	add_unknown(plan);
+}
+
+/*
+ * The default MAC where the target and the client have it; else the first of our table, soundest
+ * first, that both have; the default again when there is none, so that the rows say what is missing.
+ */
+static void
+default_macs(struct plan *plan)
+{
+	const struct xb_offer *offer = &plan->run->target.offer;
+	const char *chosen = NULL;
+	char *note;
+	int rating;
+	size_t i;
+
+	plan->macs.defaulted = true;
+	if (offered(&offer->macs_up, &offer->macs_down, DEFAULT_MAC))
+		chosen = DEFAULT_MAC;
+	for (rating = XB_RATING_SOUND; chosen == NULL && rating <= XB_RATING_BROKEN; rating++)
+		for (i = 0; chosen == NULL && i < xb_mac_count; i++)
+			if ((int)xb_macs[i].rating == rating &&
+			    offered(&offer->macs_up, &offer->macs_down, xb_macs[i].name) &&
+			    xb_namelist_has(&plan->client_macs, xb_macs[i].name))
+				chosen = xb_macs[i].name;
+	if (chosen == NULL)
+		chosen = DEFAULT_MAC;
+	if (strcmp(chosen, DEFAULT_MAC) != 0) {
+		note = xb_asprintf("%s does not offer %s: %s is used", plan->run->target.name,
+		    DEFAULT_MAC, chosen);
+		xb_namelist_add(&plan->run->notes, note, strlen(note));
+		free(note);
+	}
+	select_add(&plan->macs, chosen, false);
+}
+
+/* Reasons and hints do not repeat the row's own name: rows with the same one share a footnote. */
+static void
+refuse_offer(struct xb_case *c, const struct plan *plan, const struct xb_namelist *names)
+{
+	const struct xb_target_sheet *target = &plan->run->target;
+	char *list = xb_namelist_join(names, ", ", OFFER_QUOTE);
+	char *reason = xb_asprintf("not offered by %s, which offers %s", target->name, list);
+
+	xb_case_refuse(c, XB_NOT_OFFERED, reason,
+	    target->is_private
+		? "a server that still has it: --host HOST, or --sshd PATH for an older sshd"
+		: "without a host, a private sshd on this machine may show it");
+	free(list);
+	free(reason);
+}
+
+static bool
+has_aead(const struct xb_namelist *names)
+{
+	const struct xb_cipher *cipher;
+	size_t i;
+
+	for (i = 0; i < names->count; i++) {
+		cipher = xb_cipher_by_name(names->names[i]);
+		if (cipher != NULL && xb_cipher_is_aead(cipher))
+			return true;
+	}
+	return false;
+}
+
+static void
+refuse_cipher(struct xb_case *c, const struct plan *plan)
+{
+	const struct xb_cipher *cipher = c->suite.cipher;
+	const char *what = "does not have this cipher";
+	char *reason;
+
+	if (xb_cipher_is_aead(cipher) && !has_aead(&plan->client_ciphers))
+		what = "has no AEAD cipher";
+	reason = xb_asprintf("%s %s", plan->request->client->version(), what);
+	xb_case_refuse(c, XB_UNSUPPORTED, reason,
+	    cipher->legacy ? "it needs OpenSSL's legacy provider" : NULL);
+	free(reason);
+}
+
+static void
+refuse_mac(struct xb_case *c, const struct plan *plan)
+{
+	char *reason = xb_asprintf("%s does not have this MAC", plan->request->client->version());
+
+	xb_case_refuse(c, XB_UNSUPPORTED, reason, NULL);
+	free(reason);
+}
+
+/* Gives the case its status. The server's word comes first: no client can change it. */
+static void
+judge(const struct plan *plan, const struct xb_selected *cipher, const struct xb_selected *mac,
+    struct xb_case *c)
+{
+	const struct xb_offer *offer = &plan->run->target.offer;
+	const struct xb_suite *suite = &c->suite;
+
+	/* A refusal concerns the user as far as the refused name was typed. A MAC that was chosen for
+	 * a cipher that was typed belongs to it. */
+	c->by_name = cipher->by_name;
+	if (!offered(&offer->ciphers_up, &offer->ciphers_down, suite->cipher_name))
+		refuse_offer(c, plan, &offer->ciphers_up);
+	else if (suite->cipher == NULL)
+		xb_case_refuse(c, XB_UNSUPPORTED, "unknown to xferbench", NULL);
+	else if (!xb_namelist_has(&plan->client_ciphers, suite->cipher_name))
+		refuse_cipher(c, plan);
+	if (c->status != XB_PLANNED || mac == NULL)
+		return;
+	if (!plan->macs.defaulted)
+		c->by_name = mac->by_name;
+	if (!offered(&offer->macs_up, &offer->macs_down, suite->mac_name))
+		refuse_offer(c, plan, &offer->macs_up);
+	else if (suite->mac == NULL)
+		xb_case_refuse(c, XB_UNSUPPORTED, "its MAC is unknown to xferbench", NULL);
+	else if (!xb_namelist_has(&plan->client_macs, suite->mac_name))
+		refuse_mac(c, plan);
+}
+
+/* mac is NULL for a cipher that takes none. */
+static void
+add_case(struct plan *plan, const struct xb_selected *cipher, const struct xb_selected *mac)
+{
+	struct xb_run *run = plan->run;
+	struct xb_result *result;
+
+	run->results = xb_grow(run->results, run->result_count, sizeof(*run->results));
+	result = &run->results[run->result_count++];
+	*result = (struct xb_result){
+		.c = {
+			.suite = {
+				.cipher_name = xb_strdup(cipher->name),
+				.cipher = xb_cipher_by_name(cipher->name),
+				.mac_name = mac != NULL ? xb_strdup(mac->name) : NULL,
+				.mac = mac != NULL ? xb_mac_by_name(mac->name) : NULL,
+			},
+			.client = plan->request->client->name,
+			.method = XB_METHOD_EXEC,
+			.direction = XB_UPLOAD,
+			.status = XB_PLANNED,
+		},
+	};
+	judge(plan, cipher, mac, &result->c);
+}
+
+static void
+cross(struct plan *plan)
+{
+	const struct xb_cipher *cipher;
+	size_t i, j;
+
+	for (i = 0; i < plan->ciphers.count; i++) {
+		cipher = xb_cipher_by_name(plan->ciphers.items[i].name);
+		if (cipher == NULL || xb_cipher_is_aead(cipher)) {
+			add_case(plan, &plan->ciphers.items[i], NULL);
+			continue;
+		}
+		for (j = 0; j < plan->macs.count; j++)
+			add_case(plan, &plan->ciphers.items[i], &plan->macs.items[j]);
+	}
+}
+
+bool
+xb_plan_make(const struct xb_plan_request *request, struct xb_run *run, struct xb_err *err)
+{
+	const struct xb_offer *offer = &run->target.offer;
+	struct plan plan = { .request = request, .run = run };
+	bool ok = false;
+
+	if (request->client->algorithms != NULL)
+		request->client->algorithms(&plan.client_ciphers, &plan.client_macs);
+	if (request->ciphers == NULL)
+		default_ciphers(&plan);
+	else if (!xb_select_ciphers("--ciphers", request->ciphers, &offer->ciphers_up,
+		     &plan.ciphers, err))
+		goto out;
+	else if (strcasecmp(request->ciphers, "all") == 0)
+		add_unknown(&plan);
+	if (request->macs == NULL)
+		default_macs(&plan);
+	else if (!xb_select_macs("--macs", request->macs, &offer->macs_up, &plan.macs, err))
+		goto out;
+	cross(&plan);
+	ok = true;
+out:
+	xb_selection_free(&plan.ciphers);
+	xb_selection_free(&plan.macs);
+	xb_namelist_free(&plan.client_ciphers);
+	xb_namelist_free(&plan.client_macs);
+	return ok;
+}
+
+bool
+xb_plan_has_work(const struct xb_run *run)
+{
+	size_t i;
+
+	for (i = 0; i < run->result_count; i++)
+		if (run->results[i].c.status == XB_PLANNED)
+			return true;
+	return false;
+}

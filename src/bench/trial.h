@@ -1,0 +1,43 @@
+#ifndef XB_BENCH_TRIAL_H
+#define XB_BENCH_TRIAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "model/sample.h"
+
+struct xb_client;
+struct xb_payload;
+struct xb_suite;
+struct xb_target;
+
+/* One trial, as the rounds ask for it. */
+struct xb_trial {
+	const struct xb_client *client;
+	const struct xb_target *target; /* NULL for the null client */
+	const struct xb_suite *suite;
+	const struct xb_payload *payload;
+	int64_t time_ns; /* as in struct xb_transfer */
+	uint64_t size;
+	int64_t stall_ns;
+	bool count;
+	int client_cpu; /* -1: anywhere */
+};
+
+/* What became of it, besides the sample. */
+struct xb_trial_end {
+	struct xb_err err; /* why it failed; XB_FAULT_SIGNAL: the program shall end */
+	uint64_t counted;  /* what the far side counted, when has_count */
+	bool has_count;
+};
+
+/*
+ * Runs one trial in a process of its own: connect, login, stream, confirmation. Afterwards no process
+ * of a private server is left. The sample is whole in any case: measured, or failed with its reason,
+ * where bytes is what had been sent. The clock runs from the ready line to the end line; CPU and
+ * marks are taken over the same span.
+ */
+void xb_trial_run(const struct xb_trial *trial, struct xb_sample *sample, struct xb_trial_end *end);
+
+#endif
