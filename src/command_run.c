@@ -1,0 +1,356 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/affinity.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/rundir.h"
+#include "base/signals.h"
+#include "base/text.h"
+#include "bench/hostsheet.h"
+#include "bench/plan.h"
+#include "bench/rounds.h"
+#include "client/client.h"
+#include "client/payload.h"
+#include "commands.h"
+#include "model/run.h"
+#include "model/select.h"
+#include "options.h"
+#include "progress.h"
+#include "report/json.h"
+#include "report/report.h"
+#include "report/table.h"
+#include "target/private.h"
+#include "target/target.h"
+#include "versions.h"
+
+/* The sparse file's length, unless --size is more. */
+#define SPARSE_BYTES (UINT64_C(1) << 30)
+
+/* A run and what it holds. */
+struct bench {
+	const struct xb_options *options;
+	const struct xb_client *client;
+	struct xb_rundir *dir;
+	struct xb_target *target;
+	struct xb_payload *payload;
+	struct xb_run run;
+	struct xb_progress progress;
+};
+
+/* With "-" the result goes to stdout and the table to stderr. */
+static FILE *
+table_stream(const struct xb_options *options)
+{
+	return options->export_json != NULL && strcmp(options->export_json, "-") == 0 ? stderr
+										      : stdout;
+}
+
+static bool
+save_json(const struct bench *bench, const struct xb_run *run, struct xb_err *err)
+{
+	const struct xb_report_style style = { 0 };
+
+	if (bench->options->export_json == NULL)
+		return true;
+	return xb_report_save(&xb_report_json, run, &style, bench->options->export_json, err);
+}
+
+static void
+on_news(void *ctx, const struct xb_rounds_news *news)
+{
+	struct bench *bench = ctx;
+	char left[32];
+
+	xb_duration_format(left, sizeof(left),
+	    (int64_t)ceil(news->seconds_left) * XB_NS_PER_SECOND);
+	xb_progress_show(&bench->progress, "round %u of %u: %s, %s left", news->round + 1,
+	    news->rounds, news->label, left);
+}
+
+/* Saved after each round, so that nothing measured is lost; stdout gets only the whole. */
+static bool
+on_round(void *ctx, const struct xb_run *run, struct xb_err *err)
+{
+	struct bench *bench = ctx;
+
+	if (bench->options->export_json != NULL && strcmp(bench->options->export_json, "-") == 0)
+		return true;
+	return save_json(bench, run, err);
+}
+
+/* Instructions that are there and not used colour every figure of this end. */
+static void
+note_masked_cpu(struct xb_run *run)
+{
+	const char *cap = run->host.openssl_ia32cap != NULL ? run->host.openssl_ia32cap
+							    : run->host.openssl_armcap;
+	char *note;
+
+	if (cap == NULL)
+		return;
+	note = xb_asprintf("%s=%s is set: OpenSSL may leave AES and other instructions unused",
+	    run->host.openssl_ia32cap != NULL ? "OPENSSL_ia32cap" : "OPENSSL_armcap", cap);
+	xb_namelist_add(&run->notes, note, strlen(note));
+	free(note);
+}
+
+static struct xb_affinity
+choose_cpus(struct bench *bench)
+{
+	struct xb_settings *settings = &bench->run.settings;
+	struct xb_affinity affinity = xb_affinity_none();
+
+	if (!bench->options->pin)
+		settings->pin_note = xb_strdup("--no-pin");
+	else if (bench->options->host != NULL)
+		settings->pin_note = xb_strdup("the server is not ours to pin");
+	else
+		affinity = xb_affinity_choose();
+	if (!affinity.pinned && settings->pin_note == NULL)
+		settings->pin_note = xb_strdup("only one CPU is allowed to us");
+	settings->pinned = affinity.pinned;
+	settings->client_cpu = affinity.client_cpu;
+	settings->server_cpu = affinity.server_cpu;
+	return affinity;
+}
+
+static void
+fill_settings(struct bench *bench)
+{
+	const struct xb_options *options = bench->options;
+	struct xb_settings *settings = &bench->run.settings;
+
+	settings->time_ns = options->time_ns;
+	settings->size = options->size;
+	settings->rounds = options->rounds;
+	settings->seed = options->seed;
+	settings->unit = options->unit;
+	settings->payload = xb_strdup(options->payload);
+}
+
+static void
+copy_names(struct xb_namelist *to, const struct xb_namelist *from)
+{
+	size_t i;
+
+	for (i = 0; i < from->count; i++)
+		xb_namelist_add(to, from->names[i], strlen(from->names[i]));
+}
+
+static void
+fill_target(struct bench *bench)
+{
+	const struct xb_target *target = bench->target;
+	struct xb_target_sheet *sheet = &bench->run.target;
+	const struct xb_private_login *login;
+
+	sheet->name = xb_strdup(target->name);
+	sheet->address = xb_strdup(target->peer.address);
+	sheet->port = target->port;
+	sheet->user = xb_strdup(target->user);
+	sheet->is_private = target->server != NULL;
+	sheet->is_local = target->peer.is_local;
+	sheet->offer.banner = xb_strdup(target->offer.banner);
+	copy_names(&sheet->offer.kex, &target->offer.kex);
+	copy_names(&sheet->offer.hostkeys, &target->offer.hostkeys);
+	copy_names(&sheet->offer.ciphers_up, &target->offer.ciphers_up);
+	copy_names(&sheet->offer.ciphers_down, &target->offer.ciphers_down);
+	copy_names(&sheet->offer.macs_up, &target->offer.macs_up);
+	copy_names(&sheet->offer.macs_down, &target->offer.macs_down);
+	copy_names(&sheet->offer.compression_up, &target->offer.compression_up);
+	copy_names(&sheet->offer.compression_down, &target->offer.compression_down);
+	if (target->server != NULL) {
+		login = xb_private_login(target->server);
+		sheet->server_program = xb_strdup(login->program);
+		if (login->version != NULL)
+			sheet->server_version = xb_strdup(login->version);
+	}
+	if (target->policy == XB_HOSTKEY_OFF)
+		sheet->hostkey_note = xb_strdup("the host key was not checked: any machine may "
+						"have answered");
+}
+
+static bool
+open_target(struct bench *bench, struct xb_err *err)
+{
+	const struct xb_options *options = bench->options;
+	const struct xb_affinity affinity = choose_cpus(bench);
+	const struct xb_target_options wanted = {
+		.host = options->host,
+		.port = options->port,
+		.user = options->user,
+		.identities = &options->identities,
+		.policy = options->policy,
+		.known_hosts = options->known_hosts,
+		.sshd = options->sshd,
+		.server_cpu = affinity.server_cpu,
+		.connect_timeout_ns = options->connect_timeout_ns,
+	};
+
+	xb_progress_show(&bench->progress,
+	    options->host != NULL ? "reading the offer of %s" : "starting a private sshd",
+	    options->host);
+	bench->target = xb_target_new(&wanted, bench->dir, err);
+	if (bench->target == NULL)
+		return false;
+	fill_target(bench);
+	return true;
+}
+
+static bool
+open_payload(struct bench *bench, struct xb_err *err)
+{
+	const struct xb_options *options = bench->options;
+	const struct xb_payload_options wanted = {
+		.what = options->payload,
+		.bytes = options->size > SPARSE_BYTES ? options->size : SPARSE_BYTES,
+		.seed = options->seed,
+		.dir = bench->dir,
+	};
+	const char *note;
+
+	bench->payload = xb_payload_new(&wanted, err);
+	if (bench->payload == NULL)
+		return false;
+	bench->run.settings.payload_bytes = xb_payload_bytes(bench->payload);
+	note = xb_payload_note(bench->payload);
+	if (note != NULL)
+		xb_namelist_add(&bench->run.notes, note, strlen(note));
+	return true;
+}
+
+static bool
+make_plan(struct bench *bench, struct xb_err *err)
+{
+	const struct xb_plan_request request = {
+		.ciphers = bench->options->ciphers,
+		.macs = bench->options->macs,
+		.client = bench->client,
+	};
+
+	return xb_plan_make(&request, &bench->run, err);
+}
+
+static bool
+run_rounds(struct bench *bench, struct xb_err *err)
+{
+	const struct xb_rounds rounds = {
+		.run = &bench->run,
+		.client = bench->client,
+		.target = bench->target,
+		.payload = bench->payload,
+		.stall_ns = bench->options->stall_timeout_ns,
+		.max_ns = bench->options->max_ns,
+		.on_news = on_news,
+		.on_round = on_round,
+		.ctx = bench,
+	};
+
+	return xb_rounds_run(&rounds, err);
+}
+
+/* The table, whatever the end was. */
+static bool
+print(struct bench *bench, struct xb_err *err)
+{
+	const struct xb_options *options = bench->options;
+	FILE *out = table_stream(options);
+	struct xb_report_style style = xb_report_style_of(out);
+
+	xb_progress_clear(&bench->progress);
+	style.verbose = options->verbose;
+	style.quiet = options->quiet;
+	return xb_report_table.write(&bench->run, &style, out, err);
+}
+
+/* A case that the user named and that has no rate, or a failed trial: exit 1. */
+static int
+exit_code(const struct xb_run *run)
+{
+	const struct xb_result *result;
+	size_t i, j;
+
+	for (i = 0; i < run->result_count; i++) {
+		result = &run->results[i];
+		if (result->c.status == XB_FAILED ||
+		    (result->c.by_name && result->c.status != XB_MEASURED))
+			return 1;
+		for (j = 0; j < result->sample_count; j++)
+			if (result->samples[j].status == XB_FAILED)
+				return 1;
+	}
+	return 0;
+}
+
+/* Names that nothing here can mean are told before a server is started. */
+static bool
+check_names(const struct xb_options *options, struct xb_err *err)
+{
+	struct xb_selection names = { 0 };
+	bool ok = true;
+
+	if (options->host != NULL)
+		return true;
+	if (options->ciphers != NULL)
+		ok = xb_select_ciphers("--ciphers", options->ciphers, NULL, &names, err);
+	xb_selection_free(&names);
+	if (ok && options->macs != NULL)
+		ok = xb_select_macs("--macs", options->macs, NULL, &names, err);
+	xb_selection_free(&names);
+	return ok;
+}
+
+/* Everything up to the first trial. */
+static bool
+prepare(struct bench *bench, struct xb_err *err)
+{
+	const struct xb_options *options = bench->options;
+
+	if (!check_names(options, err) ||
+	    (options->export_json != NULL && !xb_report_check_path(options->export_json, err)))
+		return false;
+	bench->dir = xb_rundir_new(err);
+	if (bench->dir == NULL)
+		return false;
+	return open_target(bench, err) && make_plan(bench, err) && open_payload(bench, err);
+}
+
+bool
+xb_command_run(const struct xb_options *options, int *code, struct xb_err *err)
+{
+	struct bench bench = {
+		.options = options,
+		.client = xb_client_find("libssh2"),
+		.run = { .null_rate = NAN },
+	};
+	char date[32];
+	bool ok;
+
+	xb_progress_init(&bench.progress, options->quiet);
+	xb_clock_date(date, sizeof(date));
+	bench.run.started = xb_strdup(date);
+	xb_versions(&bench.run.libraries);
+	xb_hostsheet_read(&bench.run.host);
+	fill_settings(&bench);
+	note_masked_cpu(&bench.run);
+	ok = prepare(&bench, err);
+	if (ok) {
+		if (xb_plan_has_work(&bench.run))
+			ok = run_rounds(&bench, err);
+		/* What is measured is shown, also when it could not be saved. */
+		ok = ok && save_json(&bench, &bench.run, err);
+		if (ok || bench.run.rounds_done > 0)
+			ok = print(&bench, err) && ok;
+	}
+	xb_progress_clear(&bench.progress);
+	*code = exit_code(&bench.run);
+	xb_payload_free(bench.payload);
+	xb_target_free(bench.target);
+	xb_rundir_free(bench.dir);
+	xb_run_free(&bench.run);
+	return ok;
+}

@@ -1,0 +1,57 @@
+#ifndef XB_OPTIONS_H
+#define XB_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/units.h"
+#include "model/namelist.h"
+#include "target/target.h"
+
+struct xb_err;
+
+enum xb_command { XB_COMMAND_RUN, XB_COMMAND_RAW, XB_COMMAND_LIST };
+
+/* The command line, parsed and checked; const afterwards. Strings are owned. */
+struct xb_options {
+	enum xb_command command;
+	bool help;
+	bool version;
+	/* target */
+	char *host; /* NULL: a private server */
+	unsigned port;
+	char *user;
+	struct xb_namelist identities;
+	enum xb_hostkey_policy policy;
+	char *known_hosts;
+	char *sshd;
+	int64_t connect_timeout_ns;
+	int64_t stall_timeout_ns;
+	/* what */
+	char *ciphers; /* NULL: the default */
+	char *macs;
+	char *payload;
+	/* how much */
+	int64_t time_ns; /* 0: no time-box */
+	uint64_t size;   /* 0: no size */
+	unsigned rounds;
+	int64_t max_ns; /* 0: no bound */
+	uint64_t seed;
+	bool pin;
+	/* output */
+	enum xb_rate_unit unit;
+	char *export_json; /* NULL: none */
+	bool quiet;
+	bool verbose;
+};
+
+/* Parses argv into options. False with err set (XB_FAULT_USAGE): it names the option, the value and
+ * what would be accepted. Free in either case. */
+bool xb_options_parse(struct xb_options *options, int argc, const char **argv, struct xb_err *err);
+void xb_options_free(struct xb_options *options);
+
+/* The help text, grouped, within 80 columns. */
+void xb_options_help(FILE *out);
+
+#endif
