@@ -20,9 +20,8 @@
 struct list {
 	const struct xb_offer *offer; /* NULL: no server to ask */
 	const struct xb_client *client;
-	struct xb_namelist client_ciphers;
-	struct xb_namelist client_macs;
-	struct xb_namelist notes; /* keeps the reasons that rows borrow */
+	struct xb_client_algorithms has; /* the client */
+	struct xb_namelist notes;        /* keeps the reasons that rows borrow */
 	struct xb_list_row *rows;
 	size_t count;
 };
@@ -79,15 +78,15 @@ add_ciphers(struct list *list)
 	size_t i;
 
 	for (i = 0; i < xb_cipher_count; i++) {
-		row = add_row(list, "cipher", xb_ciphers[i].name, offered, &list->client_ciphers);
+		row = add_row(list, "cipher", xb_ciphers[i].name, offered, &list->has.ciphers);
 		row->rating = xb_rating_name(xb_ciphers[i].rating);
 		row->rating_source = xb_ciphers[i].rating_source;
 		ask_primitive(list, &xb_ciphers[i], NULL, row);
 	}
 	for (i = 0; i < offered->count; i++)
 		if (xb_cipher_by_name(offered->names[i]) == NULL) {
-			row = add_row(list, "cipher", offered->names[i], offered,
-			    &list->client_ciphers);
+			row =
+			    add_row(list, "cipher", offered->names[i], offered, &list->has.ciphers);
 			ask_primitive(list, NULL, NULL, row);
 		}
 }
@@ -100,14 +99,14 @@ add_macs(struct list *list)
 	size_t i;
 
 	for (i = 0; i < xb_mac_count; i++) {
-		row = add_row(list, "MAC", xb_macs[i].name, offered, &list->client_macs);
+		row = add_row(list, "MAC", xb_macs[i].name, offered, &list->has.macs);
 		row->rating = xb_rating_name(xb_macs[i].rating);
 		row->rating_source = xb_macs[i].rating_source;
 		ask_primitive(list, NULL, &xb_macs[i], row);
 	}
 	for (i = 0; i < offered->count; i++)
 		if (xb_mac_by_name(offered->names[i]) == NULL) {
-			row = add_row(list, "MAC", offered->names[i], offered, &list->client_macs);
+			row = add_row(list, "MAC", offered->names[i], offered, &list->has.macs);
 			ask_primitive(list, NULL, NULL, row);
 		}
 }
@@ -161,7 +160,7 @@ open_target(const struct xb_options *options, const struct xb_rundir *dir,
 bool
 xb_command_list(const struct xb_options *options, int *code, struct xb_err *err)
 {
-	struct list list = { .client = xb_client_find("libssh2") };
+	struct list list = { .client = xb_clients[0] };
 	struct xb_target *target = NULL;
 	struct xb_rundir *dir;
 	struct xb_progress progress;
@@ -174,7 +173,7 @@ xb_command_list(const struct xb_options *options, int *code, struct xb_err *err)
 	dir = xb_rundir_new(err);
 	if (dir != NULL && open_target(options, dir, &target, &heading, err)) {
 		list.offer = target != NULL ? &target->offer : NULL;
-		list.client->algorithms(&list.client_ciphers, &list.client_macs);
+		list.client->algorithms(&list.has);
 		add_ciphers(&list);
 		add_macs(&list);
 		xb_progress_clear(&progress);
@@ -183,8 +182,7 @@ xb_command_list(const struct xb_options *options, int *code, struct xb_err *err)
 	xb_progress_clear(&progress);
 	xb_target_free(target);
 	xb_rundir_free(dir);
-	xb_namelist_free(&list.client_ciphers);
-	xb_namelist_free(&list.client_macs);
+	xb_client_algorithms_free(&list.has);
 	xb_namelist_free(&list.notes);
 	free(heading);
 	free(list.rows);

@@ -3,6 +3,7 @@
 
 #include "base/affinity.h"
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/signals.h"
 #include "bench/raw.h"
 #include "commands.h"
@@ -25,12 +26,27 @@ print(const struct xb_options *options, const struct xb_raw_table *table, struct
 	FILE *out = to_stdout ? stderr : stdout;
 	struct xb_report_style style = xb_report_style_of(out);
 
-	if (options->export_json != NULL && !xb_raw_save(table, options->export_json, err))
-		return false;
+	bool ok;
+
+	/* What is measured is shown, also when it cannot be saved. */
+	ok = options->export_json == NULL || xb_raw_save(table, options->export_json, err);
 	style.verbose = options->verbose;
 	style.quiet = options->quiet;
-	return xb_raw_write(table, options->unit, &style, out) ||
-	    xb_fail(err, XB_FAULT_SYSTEM, "cannot write the table");
+	if (!xb_raw_write(table, options->unit, &style, out))
+		ok = xb_fail(err, XB_FAULT_SYSTEM, "cannot write the table");
+	return ok;
+}
+
+/* True when the user typed this very name. */
+static bool
+is_typed(const struct xb_selection *selection, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < selection->count; i++)
+		if (strcmp(selection->items[i].name, name) == 0)
+			return selection->items[i].by_name;
+	return false;
 }
 
 bool
@@ -58,10 +74,14 @@ xb_command_raw(const struct xb_options *options, int *code, struct xb_err *err)
 		xb_affinity_pin(xb_affinity_choose().client_cpu);
 	xb_raw_measure(&request, on_row, &progress, &table);
 	xb_progress_clear(&progress);
+	if (xb_signals_pending() != 0)
+		table.partial_reason =
+		    xb_asprintf("ended by %s", xb_signals_name(xb_signals_pending()));
 	ok = print(options, &table, err);
 	*code = 0;
 	for (i = 0; i < table.count; i++)
-		if (table.rows[i].reason != NULL && request.ciphers != NULL)
+		if (table.rows[i].reason != NULL &&
+		    (is_typed(&ciphers, table.rows[i].name) || is_typed(&macs, table.rows[i].name)))
 			*code = 1;
 out:
 	xb_progress_clear(&progress);

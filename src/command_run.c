@@ -30,6 +30,9 @@
 /* The sparse file's length, unless --size is more. */
 #define SPARSE_BYTES (UINT64_C(1) << 30)
 
+/* The farthest end that is predicted. */
+#define FAR_SECONDS 1e9
+
 /* A run and what it holds. */
 struct bench {
 	const struct xb_options *options;
@@ -66,7 +69,7 @@ on_news(void *ctx, const struct xb_rounds_news *news)
 	char left[32];
 
 	xb_duration_format(left, sizeof(left),
-	    (int64_t)ceil(news->seconds_left) * XB_NS_PER_SECOND);
+	    (int64_t)fmin(ceil(news->seconds_left), FAR_SECONDS) * XB_NS_PER_SECOND);
 	xb_progress_show(&bench->progress, "round %u of %u: %s, %s left", news->round + 1,
 	    news->rounds, news->label, left);
 }
@@ -98,6 +101,12 @@ note_masked_cpu(struct xb_run *run)
 	free(note);
 }
 
+static void
+add_note(struct xb_run *run, const char *note)
+{
+	xb_namelist_add(&run->notes, note, strlen(note));
+}
+
 static struct xb_affinity
 choose_cpus(struct bench *bench)
 {
@@ -112,6 +121,9 @@ choose_cpus(struct bench *bench)
 		affinity = xb_affinity_choose();
 	if (!affinity.pinned && settings->pin_note == NULL)
 		settings->pin_note = xb_strdup("only one CPU is allowed to us");
+	if (affinity.pinned && affinity.siblings)
+		add_note(&bench->run,
+		    "both ends run on one core, as two of its threads: no other is allowed to us");
 	settings->pinned = affinity.pinned;
 	settings->client_cpu = affinity.client_cpu;
 	settings->server_cpu = affinity.server_cpu;
@@ -169,6 +181,9 @@ fill_target(struct bench *bench)
 		if (login->version != NULL)
 			sheet->server_version = xb_strdup(login->version);
 	}
+	if (sheet->is_local && !sheet->is_private)
+		add_note(&bench->run,
+		    "this server is not ours: what other programs used of the CPUs is not known");
 	if (target->policy == XB_HOSTKEY_OFF)
 		sheet->hostkey_note = xb_strdup("the host key was not checked: any machine may "
 						"have answered");
@@ -219,7 +234,7 @@ open_payload(struct bench *bench, struct xb_err *err)
 	bench->run.settings.payload_bytes = xb_payload_bytes(bench->payload);
 	note = xb_payload_note(bench->payload);
 	if (note != NULL)
-		xb_namelist_add(&bench->run.notes, note, strlen(note));
+		add_note(&bench->run, note);
 	return true;
 }
 
@@ -240,7 +255,6 @@ run_rounds(struct bench *bench, struct xb_err *err)
 {
 	const struct xb_rounds rounds = {
 		.run = &bench->run,
-		.client = bench->client,
 		.target = bench->target,
 		.payload = bench->payload,
 		.stall_ns = bench->options->stall_timeout_ns,
@@ -324,7 +338,7 @@ xb_command_run(const struct xb_options *options, int *code, struct xb_err *err)
 {
 	struct bench bench = {
 		.options = options,
-		.client = xb_client_find("libssh2"),
+		.client = xb_clients[0],
 		.run = { .null_rate = NAN },
 	};
 	char date[32];
@@ -343,7 +357,7 @@ xb_command_run(const struct xb_options *options, int *code, struct xb_err *err)
 			ok = run_rounds(&bench, err);
 		/* What is measured is shown, also when it could not be saved. */
 		ok = ok && save_json(&bench, &bench.run, err);
-		if (ok || bench.run.rounds_done > 0)
+		if (ok || bench.run.logins > 1)
 			ok = print(&bench, err) && ok;
 	}
 	xb_progress_clear(&bench.progress);

@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -97,7 +98,7 @@ main(int argc, const char **argv)
 	if (fflush(stdout) != 0 || ferror(stdout))
 		xb_fail_errno(&err, XB_FAULT_SYSTEM, "cannot write to stdout");
 	signo = xb_signals_pending();
-	if (err.fault != XB_FAULT_NONE && signo == 0)
+	if (err.fault != XB_FAULT_NONE && err.fault != XB_FAULT_SIGNAL && signo != SIGPIPE)
 		fprintf(stderr, "xferbench: %s\n", err.text);
 	if (signo != 0)
 		xb_signals_raise(signo);

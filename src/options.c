@@ -14,6 +14,7 @@
 #define DEFAULT_TIME_NS XB_SECOND
 #define RAW_TIME_NS (XB_SECOND / 20)
 #define ROUNDS_MAX 10000
+#define TIME_MIN_NS (XB_SECOND / 100)
 
 /* So that no sum of a time and a clock can overflow. */
 #define TIME_MAX_NS (XB_SECOND * 3600 * 24 * 366)
@@ -124,6 +125,10 @@ static const enum option not_for_list[] = { OPT_CIPHERS, OPT_MACS, OPT_PAYLOAD, 
 	OPT_ROUNDS, OPT_MAX_TIME, OPT_SEED, OPT_NO_PIN, OPT_UNITS, OPT_EXPORT_JSON,
 	OPT_STALL_TIMEOUT, 0 };
 
+/* A private server has its own port, user and keys. */
+static const enum option only_with_host[] = { OPT_PORT, OPT_USER, OPT_IDENTITY, OPT_HOST_KEY_CHECK,
+	OPT_KNOWN_HOSTS };
+
 static const struct {
 	const char *name;
 	const enum option *refused;
@@ -190,11 +195,15 @@ parse_time(const char *option, const char *value, int64_t *ns, struct xb_err *er
 static bool
 parse_size(const char *value, uint64_t *size, struct xb_err *err)
 {
+	char shown[80];
+
 	if (!xb_size_parse("--size", value, size, err))
 		return false;
-	if (*size == 0)
-		return xb_fail(err, XB_FAULT_USAGE, "--size: a trial needs at least one byte");
-	return true;
+	if (*size > 0)
+		return true;
+	xb_text_printable(shown, sizeof(shown), value, strlen(value));
+	return xb_fail(err, XB_FAULT_USAGE, "--size: '%s' is nothing; a trial needs at least 1",
+	    shown);
 }
 
 /* Options with a value; value is taken over where it is kept as it is. */
@@ -297,7 +306,7 @@ apply(struct xb_options *o, enum option option, char *value, struct xb_err *err)
 static bool
 bad_option(poptContext context, int rc, struct xb_err *err)
 {
-	const char *names[64], *near;
+	const char *names[64] = { NULL }, *near;
 	const char *given = poptBadOption(context, POPT_BADOPTION_NOALIAS);
 	size_t i, j, count = 0;
 	char shown[80];
@@ -336,8 +345,7 @@ take_arguments(struct xb_options *o, const char **args, struct xb_err *err)
 	if (o->command == XB_COMMAND_RAW)
 		return xb_fail(err, XB_FAULT_USAGE, "raw takes no host: '%s'", shown);
 	if (o->host != NULL)
-		return xb_fail(err, XB_FAULT_USAGE, "two hosts: '%s' and --host %s", shown,
-		    o->host);
+		return xb_fail(err, XB_FAULT_USAGE, "two hosts: '%s' and that of --host", shown);
 	if (args[0][0] == '\0')
 		return xb_fail(err, XB_FAULT_USAGE, "the host is empty");
 	if (args[1] != NULL)
@@ -352,11 +360,41 @@ static bool
 check_command(const struct xb_options *o, const bool *given, struct xb_err *err)
 {
 	const enum option *refused = commands[o->command].refused;
+	size_t i;
 
 	for (; refused != NULL && *refused != 0; refused++)
 		if (given[*refused])
 			return xb_fail(err, XB_FAULT_USAGE, "%s has no use for --%s",
 			    commands[o->command].name, option_name(*refused));
+	for (i = 0; o->host == NULL && i < sizeof(only_with_host) / sizeof(only_with_host[0]); i++)
+		if (given[only_with_host[i]])
+			return xb_fail(err, XB_FAULT_USAGE,
+			    "--%s has no use without a HOST: a private sshd has its own",
+			    option_name(only_with_host[i]));
+	if (o->host != NULL && given[OPT_SSHD])
+		return xb_fail(err, XB_FAULT_USAGE,
+		    "--sshd has no use with a HOST, whose server runs already");
+	return true;
+}
+
+/* Boxes that no trial can keep. */
+static bool
+check_times(const struct xb_options *o, struct xb_err *err)
+{
+	char shown[32], least[32];
+
+	if (o->command == XB_COMMAND_RUN && o->time_ns > 0 && o->time_ns < TIME_MIN_NS) {
+		xb_duration_format(shown, sizeof(shown), o->time_ns);
+		xb_duration_format(least, sizeof(least), TIME_MIN_NS);
+		return xb_fail(err, XB_FAULT_USAGE,
+		    "--time: %s is too short for a trial; at least %s", shown, least);
+	}
+	if (o->max_ns > 0 && o->max_ns < o->time_ns) {
+		xb_duration_format(shown, sizeof(shown), o->max_ns);
+		xb_duration_format(least, sizeof(least), o->time_ns);
+		return xb_fail(err, XB_FAULT_USAGE,
+		    "--max-time: %s is less than one trial, which takes %s (--time)", shown, least);
+	}
 	return true;
 }
 
@@ -398,6 +436,7 @@ xb_options_parse(struct xb_options *o, int argc, const char **argv, struct xb_er
 	if (ok && !o->help && !o->version)
 		ok = take_arguments(o, poptGetArgs(context), err) && check_command(o, given, err);
 	fill_defaults(o);
+	ok = ok && check_times(o, err);
 	poptFreeContext(context);
 	return ok;
 }

@@ -163,6 +163,23 @@ xb_signals_worker(void)
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 }
 
+const char *
+xb_signals_name(int signo)
+{
+	switch (signo) {
+	case SIGINT:
+		return "SIGINT";
+	case SIGTERM:
+		return "SIGTERM";
+	case SIGHUP:
+		return "SIGHUP";
+	case SIGPIPE:
+		return "SIGPIPE";
+	default:
+		return "a signal";
+	}
+}
+
 void
 xb_signals_raise(int signo)
 {

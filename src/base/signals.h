@@ -40,6 +40,9 @@ int xb_signals_poll(struct pollfd *fds, nfds_t count, int64_t deadline_ns);
  */
 void xb_signals_worker(void);
 
+/* "SIGINT" and so on, of the signals that ask us to end; "a signal" for others. Static. */
+const char *xb_signals_name(int signo);
+
 /* Ends this process by the signal itself, so that a calling shell sees it. Does not return. */
 void xb_signals_raise(int signo) __attribute__((noreturn));
 

@@ -22,8 +22,8 @@ struct plan {
 	struct xb_run *run;
 	struct xb_selection ciphers;
 	struct xb_selection macs;
-	struct xb_namelist client_ciphers;
-	struct xb_namelist client_macs;
+	struct xb_client_algorithms has; /* the client */
+	char *no_session;                /* why the two cannot even exchange keys; NULL: they can */
 };
 
 /* An algorithm has to be offered in both directions: one session has both. */
@@ -50,7 +50,7 @@ select_add(struct xb_selection *selection, const char *name, bool by_name)
 
 /* What the server offers and our table lacks: shown, though not measured. */
 static void
-add_unknown(struct plan *plan)
+add_unknown_ciphers(struct plan *plan)
 {
 	const struct xb_namelist *names = &plan->run->target.offer.ciphers_up;
 	size_t i;
@@ -60,7 +60,43 @@ add_unknown(struct plan *plan)
 			select_add(&plan->ciphers, names->names[i], false);
 }
 
-/* The default: every sound AEAD or CTR cipher that the target offers. */
+static void
+add_unknown_macs(struct plan *plan)
+{
+	const struct xb_namelist *names = &plan->run->target.offer.macs_up;
+	size_t i;
+
+	for (i = 0; i < names->count; i++)
+		if (xb_mac_by_name(names->names[i]) == NULL)
+			select_add(&plan->macs, names->names[i], false);
+}
+
+/* True when "all" is among the names of a list. */
+static bool
+asks_for_all(const char *list)
+{
+	struct xb_namelist names = { 0 };
+	bool all = false;
+	size_t i;
+
+	xb_namelist_split(&names, list);
+	for (i = 0; i < names.count; i++)
+		all = all || strcasecmp(names.names[i], "all") == 0;
+	xb_namelist_free(&names);
+	return all;
+}
+
+static void
+add_note(struct plan *plan, char *note)
+{
+	xb_namelist_add(&plan->run->notes, note, strlen(note));
+	free(note);
+}
+
+/*
+ * The default: every sound AEAD or CTR cipher that the target offers. An old server that has none is
+ * measured with what it has: that is why somebody asks.
+ */
 static void
 default_ciphers(struct plan *plan)
 {
@@ -73,7 +109,31 @@ default_ciphers(struct plan *plan)
 		    (xb_cipher_is_aead(&xb_ciphers[i]) || xb_ciphers[i].kind == XB_CIPHER_CTR) &&
 		    offered(&offer->ciphers_up, &offer->ciphers_down, xb_ciphers[i].name))
 			select_add(&plan->ciphers, xb_ciphers[i].name, false);
-	add_unknown(plan);
+	if (plan->ciphers.count == 0) {
+		for (i = 0; i < xb_cipher_count; i++)
+			if (offered(&offer->ciphers_up, &offer->ciphers_down, xb_ciphers[i].name))
+				select_add(&plan->ciphers, xb_ciphers[i].name, false);
+		add_note(plan,
+		    xb_asprintf("%s offers no sound cipher that we know: all that it offers are "
+				"shown",
+			plan->run->target.name));
+	}
+	add_unknown_ciphers(plan);
+}
+
+/* True when some selected cipher needs a MAC beside it. */
+static bool
+takes_mac(const struct plan *plan)
+{
+	const struct xb_cipher *cipher;
+	size_t i;
+
+	for (i = 0; i < plan->ciphers.count; i++) {
+		cipher = xb_cipher_by_name(plan->ciphers.items[i].name);
+		if (cipher != NULL && !xb_cipher_is_aead(cipher))
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -85,7 +145,6 @@ default_macs(struct plan *plan)
 {
 	const struct xb_offer *offer = &plan->run->target.offer;
 	const char *chosen = NULL;
-	char *note;
 	int rating;
 	size_t i;
 
@@ -96,16 +155,14 @@ default_macs(struct plan *plan)
 		for (i = 0; chosen == NULL && i < xb_mac_count; i++)
 			if ((int)xb_macs[i].rating == rating &&
 			    offered(&offer->macs_up, &offer->macs_down, xb_macs[i].name) &&
-			    xb_namelist_has(&plan->client_macs, xb_macs[i].name))
+			    xb_namelist_has(&plan->has.macs, xb_macs[i].name))
 				chosen = xb_macs[i].name;
 	if (chosen == NULL)
 		chosen = DEFAULT_MAC;
-	if (strcmp(chosen, DEFAULT_MAC) != 0) {
-		note = xb_asprintf("%s does not offer %s: %s is used", plan->run->target.name,
-		    DEFAULT_MAC, chosen);
-		xb_namelist_add(&plan->run->notes, note, strlen(note));
-		free(note);
-	}
+	if (strcmp(chosen, DEFAULT_MAC) != 0 && takes_mac(plan))
+		add_note(plan,
+		    xb_asprintf("%s does not offer %s: %s is used", plan->run->target.name,
+			DEFAULT_MAC, chosen));
 	select_add(&plan->macs, chosen, false);
 }
 
@@ -146,7 +203,7 @@ refuse_cipher(struct xb_case *c, const struct plan *plan)
 	const char *what = "does not have this cipher";
 	char *reason;
 
-	if (xb_cipher_is_aead(cipher) && !has_aead(&plan->client_ciphers))
+	if (xb_cipher_is_aead(cipher) && !has_aead(&plan->has.ciphers))
 		what = "has no AEAD cipher";
 	reason = xb_asprintf("%s %s", plan->request->client->version(), what);
 	xb_case_refuse(c, XB_UNSUPPORTED, reason,
@@ -178,8 +235,10 @@ judge(const struct plan *plan, const struct xb_selected *cipher, const struct xb
 		refuse_offer(c, plan, &offer->ciphers_up);
 	else if (suite->cipher == NULL)
 		xb_case_refuse(c, XB_UNSUPPORTED, "unknown to xferbench", NULL);
-	else if (!xb_namelist_has(&plan->client_ciphers, suite->cipher_name))
+	else if (!xb_namelist_has(&plan->has.ciphers, suite->cipher_name))
 		refuse_cipher(c, plan);
+	else if (plan->no_session != NULL)
+		xb_case_refuse(c, XB_UNSUPPORTED, plan->no_session, NULL);
 	if (c->status != XB_PLANNED || mac == NULL)
 		return;
 	if (!plan->macs.defaulted)
@@ -188,8 +247,44 @@ judge(const struct plan *plan, const struct xb_selected *cipher, const struct xb
 		refuse_offer(c, plan, &offer->macs_up);
 	else if (suite->mac == NULL)
 		xb_case_refuse(c, XB_UNSUPPORTED, "its MAC is unknown to xferbench", NULL);
-	else if (!xb_namelist_has(&plan->client_macs, suite->mac_name))
+	else if (!xb_namelist_has(&plan->has.macs, suite->mac_name))
 		refuse_mac(c, plan);
+}
+
+static bool
+in_common(const struct xb_namelist *ours, const struct xb_namelist *theirs)
+{
+	size_t i;
+
+	for (i = 0; i < ours->count; i++)
+		if (xb_namelist_has(theirs, ours->names[i]))
+			return true;
+	return false;
+}
+
+/* Why no session can begin at all; fresh, NULL when one can. */
+static char *
+why_no_session(const struct plan *plan)
+{
+	const struct xb_offer *offer = &plan->run->target.offer;
+	const struct xb_namelist *theirs = NULL;
+	const char *what = "key exchange";
+	char *list, *reason;
+
+	if (plan->has.kex.count > 0 && !in_common(&plan->has.kex, &offer->kex)) {
+		theirs = &offer->kex;
+	} else if (plan->has.hostkeys.count > 0 &&
+	    !in_common(&plan->has.hostkeys, &offer->hostkeys)) {
+		theirs = &offer->hostkeys;
+		what = "kind of host key";
+	}
+	if (theirs == NULL)
+		return NULL;
+	list = xb_namelist_join(theirs, ", ", OFFER_QUOTE);
+	reason = xb_asprintf("%s has no %s in common with %s, which offers %s",
+	    plan->request->client->version(), what, plan->run->target.name, list);
+	free(list);
+	return reason;
 }
 
 /* mac is NULL for a cipher that takes none. */
@@ -243,25 +338,28 @@ xb_plan_make(const struct xb_plan_request *request, struct xb_run *run, struct x
 	bool ok = false;
 
 	if (request->client->algorithms != NULL)
-		request->client->algorithms(&plan.client_ciphers, &plan.client_macs);
+		request->client->algorithms(&plan.has);
+	plan.no_session = why_no_session(&plan);
 	if (request->ciphers == NULL)
 		default_ciphers(&plan);
 	else if (!xb_select_ciphers("--ciphers", request->ciphers, &offer->ciphers_up,
 		     &plan.ciphers, err))
 		goto out;
-	else if (strcasecmp(request->ciphers, "all") == 0)
-		add_unknown(&plan);
+	else if (asks_for_all(request->ciphers))
+		add_unknown_ciphers(&plan);
 	if (request->macs == NULL)
 		default_macs(&plan);
 	else if (!xb_select_macs("--macs", request->macs, &offer->macs_up, &plan.macs, err))
 		goto out;
+	else if (asks_for_all(request->macs))
+		add_unknown_macs(&plan);
 	cross(&plan);
 	ok = true;
 out:
 	xb_selection_free(&plan.ciphers);
 	xb_selection_free(&plan.macs);
-	xb_namelist_free(&plan.client_ciphers);
-	xb_namelist_free(&plan.client_macs);
+	xb_client_algorithms_free(&plan.has);
+	free(plan.no_session);
 	return ok;
 }
 

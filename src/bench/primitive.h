@@ -29,9 +29,9 @@ enum xb_primitive_op {
 struct xb_primitive;
 
 /*
- * Sets up cipher (NULL: a MAC alone) and mac (NULL for AEAD, or for a cipher alone) with random keys
- * for packets of packet_bytes. NULL with err set (XB_FAULT_TRIAL) and the reason when libcrypto or
- * nettle has no such algorithm: it names what is missing, such as the legacy provider.
+ * Sets up cipher (NULL: a MAC alone) and mac (NULL for AEAD, or for a cipher alone) with random
+ * keys for packets of packet_bytes. NULL with err set (XB_FAULT_TRIAL) and the reason when
+ * libcrypto or nettle has no such algorithm: it names what is missing, such as the legacy provider.
  * packet_bytes is rounded up to the cipher's block.
  */
 struct xb_primitive *xb_primitive_new(const struct xb_cipher *cipher, const struct xb_mac *mac,
@@ -56,9 +56,10 @@ bool xb_primitive_round_trip(struct xb_primitive *primitive, const void *plain, 
     size_t *wire_len, struct xb_err *err);
 
 /*
- * Speed of zlib's deflate at a level, in input bytes per second: one stream over len bytes of plain,
- * again and again, flushed after each packet of packet_bytes as SSH does it. With len above zlib's
- * window of 32 KiB the repetition is not seen by it. 0 when zlib fails or len is below packet_bytes.
+ * Speed of zlib's deflate at a level, in input bytes per second: one stream over len bytes of
+ * plain, again and again, flushed after each packet of packet_bytes as SSH does it. With len above
+ * zlib's window of 32 KiB the repetition is not seen by it. 0 when zlib fails or len is below
+ * packet_bytes.
  */
 double xb_primitive_deflate_speed(const void *plain, size_t len, size_t packet_bytes, int level,
     int64_t min_ns);

@@ -89,8 +89,8 @@ stream_run(struct xb_crypter *c, uint64_t seq, const uint8_t *in, uint8_t *out, 
 
 /*
  * GCM, RFC 5647 section 7.1: 4 fixed bytes and an invocation counter of 8, the length field in the
- * clear as associated data. Encrypting lets libcrypto count, as SSH programs do. Decrypting sets the
- * counter, at the same cost, so that one packet can be decrypted again and again.
+ * clear as associated data. Encrypting lets libcrypto count, as SSH programs do. Decrypting sets
+ * the counter, at the same cost, so that one packet can be decrypted again and again.
  */
 
 static bool
@@ -314,8 +314,9 @@ xb_crypter_free(struct xb_crypter *c)
 }
 
 /*
- * By configuration, not by OSSL_PROVIDER_load: libcrypto then owns the providers, frees them at exit
- * and loads none twice. An explicit provider switches the automatic default off, so default is first.
+ * By configuration, not by OSSL_PROVIDER_load: libcrypto then owns the providers, frees them at
+ * exit and loads none twice. An explicit provider switches the automatic default off, so default is
+ * in the list, and first.
  */
 bool
 xb_primitive_load_legacy(void)

@@ -10,9 +10,9 @@
 /*
  * The parts of a primitive, for src/bench/primitive*.c and for tests with known keys.
  *
- * A frame is one packet in memory: XB_LENGTH_BYTES of length field, the body, the tag. Ciphers with
- * the length field outside of what they encrypt (AEAD, encrypt-then-MAC) use it; the others start at
- * the body, whose first bytes are then the length field of RFC 4253 section 6.
+ * A frame is one packet in memory: XB_LENGTH_BYTES of length field, the body, the tag. Suites with
+ * the length field outside of what they encrypt (AEAD, encrypt-then-MAC) use it; the others start
+ * at the body, whose first bytes are then the length field of RFC 4253 section 6.
  */
 #define XB_LENGTH_BYTES 4u
 #define XB_TAG_MAX 64u
@@ -42,8 +42,8 @@ bool xb_crypter_restart(struct xb_crypter *crypter);
 
 /*
  * One packet with len bytes of body, from one frame into another. AEAD: length field and tag are
- * part of it, seq is the packet's sequence number; encrypting GCM counts by itself. The others touch
- * the body alone and are never forged.
+ * part of it, seq is the packet's sequence number; encrypting GCM counts by itself. The others
+ * touch the body alone and are never forged.
  */
 enum xb_opened xb_crypter_run(struct xb_crypter *crypter, uint64_t seq, const uint8_t *in,
     uint8_t *out, size_t len);

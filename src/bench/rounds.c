@@ -18,8 +18,16 @@
 #include "model/run.h"
 #include "target/target.h"
 
-/* The check run's payload: more than a channel window, and no multiple of any buffer. */
+/* The check run's payload: more than a channel window, and no multiple of any buffer; on a slow link
+ * what goes through in this time. */
 #define CHECK_BYTES (UINT64_C(8) * 1024 * 1024 + 17)
+#define CHECK_NS XB_NS_PER_SECOND
+
+/* A case whose check fails may be at fault itself; after so many the target is. */
+#define CHECKS_MAX 3
+
+/* The least time-box that is left for a trial of a given size. */
+#define SHORTEST_NS (10 * XB_NS_PER_MS)
 
 /* The null client's time: the harness needs no more to show its rate. */
 #define NULL_NS (100 * XB_NS_PER_MS)
@@ -39,6 +47,7 @@ struct state {
 	int64_t start_ns;
 	double trial_seconds; /* measured, of a whole trial with its login; 0: none yet */
 	unsigned trials;
+	char login_hint[200]; /* the key that came in; "" unknown */
 };
 
 static bool
@@ -94,13 +103,24 @@ tell(const struct state *state, unsigned round, const char *label, size_t done_i
 	rounds->on_news(rounds->ctx, &news);
 }
 
+/* What is left of the time bound, INT64_MAX without one. */
+static int64_t
+time_left(const struct state *state)
+{
+	if (state->rounds->max_ns == 0)
+		return INT64_MAX;
+	return state->rounds->max_ns - (xb_clock_ns() - state->start_ns);
+}
+
 /* Why the run should end now; NULL when it should not. */
 static const char *
 over(const struct state *state)
 {
 	if (xb_signals_pending() != 0)
 		return "ended by a signal";
-	if (state->rounds->max_ns > 0 && xb_clock_ns() - state->start_ns >= state->rounds->max_ns)
+	/* A trial that could not have its whole time is not begun, except the first. */
+	if (state->trials > 0 &&
+	    (time_left(state) < state->run->settings.time_ns || time_left(state) <= 0))
 		return "--max-time is over";
 	return NULL;
 }
@@ -114,7 +134,7 @@ end_early(struct state *state, const char *why)
 		return;
 	state->run->partial = true;
 	if (signo != 0)
-		state->run->partial_reason = xb_asprintf("ended by SIG%s", sigabbrev_np(signo));
+		state->run->partial_reason = xb_asprintf("ended by %s", xb_signals_name(signo));
 	else
 		state->run->partial_reason = xb_strdup(why);
 }
@@ -125,7 +145,7 @@ trial_of(const struct state *state, const struct xb_result *result)
 	const struct xb_settings *settings = &state->run->settings;
 
 	return (struct xb_trial){
-		.client = state->rounds->client,
+		.client = xb_client_find(result->c.client),
 		.target = state->rounds->target,
 		.suite = &result->c.suite,
 		.payload = state->rounds->payload,
@@ -133,6 +153,7 @@ trial_of(const struct state *state, const struct xb_result *result)
 		.size = settings->size,
 		.stall_ns = state->rounds->stall_ns,
 		.client_cpu = settings->client_cpu,
+		.login_hint = state->login_hint[0] != '\0' ? state->login_hint : NULL,
 	};
 }
 
@@ -140,11 +161,14 @@ trial_of(const struct state *state, const struct xb_result *result)
 static struct xb_sample *
 keep_trial(struct state *state, struct xb_result *result, unsigned round, unsigned order)
 {
-	const struct xb_trial trial = trial_of(state, result);
-	int64_t start = xb_clock_ns();
+	struct xb_trial trial = trial_of(state, result);
+	int64_t start = xb_clock_ns(), left = time_left(state);
 	struct xb_trial_end end;
 	struct xb_sample sample;
 
+	/* A size alone has no end of its own. */
+	if (trial.time_ns == 0 && left < INT64_MAX)
+		trial.time_ns = left > SHORTEST_NS ? left : SHORTEST_NS;
 	xb_trial_run(&trial, &sample, &end);
 	if (end.err.fault == XB_FAULT_SIGNAL)
 		return NULL;
@@ -233,6 +257,8 @@ measure_null(struct state *state)
 
 	xb_trial_run(&trial, &sample, &end);
 	state->run->null_rate = xb_sample_rate(&sample);
+	if (sample.status != XB_MEASURED && end.err.fault != XB_FAULT_SIGNAL)
+		xb_namelist_add(&state->run->notes, "the harness alone could not be measured", 39);
 }
 
 static void
@@ -254,44 +280,54 @@ note_count(struct state *state, const struct xb_sample *sample, const struct xb_
 		    sheet->count_check);
 }
 
-/*
- * The first login, outside of all rounds: a refused login or host key ends the run here, the far side
- * counts what it gets, and what is slow only once is over.
- */
+/* Checks with one case; false with err set when the run shall not go on. *done: no other is needed. */
 static bool
-check_target(struct state *state, struct xb_err *err)
+check_case(struct state *state, struct xb_result *result, bool *done, struct xb_err *err)
 {
-	struct xb_result *result = NULL;
+	struct xb_trial trial = trial_of(state, result);
 	struct xb_trial_end end;
 	struct xb_sample sample;
-	struct xb_trial trial;
-	size_t i;
 
-	for (i = 0; i < state->run->result_count && result == NULL; i++)
-		if (runs(&state->run->results[i]))
-			result = &state->run->results[i];
-	if (result == NULL)
-		return true;
-	tell(state, 0, "login", 0);
-	trial = trial_of(state, result);
 	trial.size = CHECK_BYTES;
-	trial.time_ns = 0;
+	trial.time_ns = CHECK_NS;
 	trial.count = true;
 	xb_trial_run(&trial, &sample, &end);
+	*done = true;
 	if (end.err.fault == XB_FAULT_SIGNAL) {
 		end_early(state, "ended by a signal");
 		return true;
 	}
 	state->run->logins++;
 	if (sample.status == XB_MEASURED) {
+		memcpy(state->login_hint, end.login, sizeof(state->login_hint));
 		note_count(state, &sample, &end, err);
 		return err->fault == XB_FAULT_NONE;
 	}
-	/* A case that cannot run has its reason again in the rounds; a target that refuses us ends
-	 * the run. */
 	if (end.err.fault == XB_FAULT_TARGET || end.err.fault == XB_FAULT_SYSTEM)
 		return xb_fail(err, end.err.fault, "%s", sample.reason);
+	*done = false;
 	return true;
+}
+
+/*
+ * The first login, outside of all rounds: a refused login or host key ends the run here, the far side
+ * counts what it gets, and what is slow only once is over. A case that cannot run has its reason again
+ * in the rounds, and the next one is checked instead.
+ */
+static bool
+check_target(struct state *state, struct xb_err *err)
+{
+	unsigned checks = 0;
+	bool done = false, ok = true;
+	size_t i;
+
+	tell(state, 0, "login", 0);
+	for (i = 0; ok && !done && checks < CHECKS_MAX && i < state->run->result_count; i++)
+		if (runs(&state->run->results[i])) {
+			ok = check_case(state, &state->run->results[i], &done, err);
+			checks++;
+		}
+	return ok;
 }
 
 /* What was planned and never measured has failed, with its first reason. */
@@ -338,6 +374,8 @@ xb_rounds_run(const struct xb_rounds *rounds, struct xb_err *err)
 	for (round = 0; ok && !run->partial && round < run->settings.rounds; round++) {
 		if (run_round(&state, round) && rounds->on_round != NULL)
 			ok = rounds->on_round(rounds->ctx, run, err);
+		if (!ok)
+			end_early(&state, err->text);
 	}
 	settle(run);
 	xb_speed_free(state.speed);

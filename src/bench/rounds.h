@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct xb_client;
 struct xb_err;
 struct xb_payload;
 struct xb_run;
@@ -22,11 +21,10 @@ struct xb_rounds_news {
 /* How to run the rounds of a plan. */
 struct xb_rounds {
 	struct xb_run *run; /* planned; is filled */
-	const struct xb_client *client;
 	const struct xb_target *target;
 	const struct xb_payload *payload;
 	int64_t stall_ns;
-	int64_t max_ns; /* the run ends between trials once this is over; 0: no bound */
+	int64_t max_ns; /* bounds the run: no trial begins that would pass it; 0: no bound */
 	/* Both may be NULL. on_round is called after each whole round, and false from it ends the
 	 * run with err. */
 	void (*on_news)(void *ctx, const struct xb_rounds_news *news);

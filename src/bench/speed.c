@@ -19,9 +19,17 @@
 /* Far beyond what a round can take. */
 #define ROUND_DEADLINE_NS (300 * XB_NS_PER_SECOND)
 
+/* A suite and the operations that it has; set up anew in each worker, so that no trial carries the
+ * memory of all of them. */
+struct suite {
+	const struct xb_cipher *cipher;
+	const struct xb_mac *mac;
+	bool has[XB_OP_COUNT];
+};
+
 struct xb_speed {
 	struct xb_run *run;
-	struct xb_primitive **primitives; /* beside run->primitives; NULL: has a reason */
+	struct suite *suites; /* beside run->primitives */
 	int cpu;
 };
 
@@ -50,18 +58,23 @@ add_suite(struct xb_speed *speed, const struct xb_suite *suite)
 	struct xb_primitive_result *result;
 	struct xb_err err = { 0 };
 	struct xb_primitive *primitive;
+	struct suite *kept;
+	int op;
 
 	run->primitives = xb_grow(run->primitives, run->primitive_count, sizeof(*run->primitives));
-	speed->primitives =
-	    xb_grow(speed->primitives, run->primitive_count, sizeof(*speed->primitives));
+	speed->suites = xb_grow(speed->suites, run->primitive_count, sizeof(*speed->suites));
+	kept = &speed->suites[run->primitive_count];
+	*kept = (struct suite){ .cipher = suite->cipher, .mac = suite->mac };
 	primitive = xb_primitive_new(suite->cipher, suite->mac, XB_PACKET_BYTES, &err);
-	speed->primitives[run->primitive_count] = primitive;
+	for (op = 0; primitive != NULL && op < XB_OP_COUNT; op++)
+		kept->has[op] = xb_primitive_has(primitive, (enum xb_primitive_op)op);
 	result = &run->primitives[run->primitive_count++];
 	*result = (struct xb_primitive_result){
 		.cipher_name = xb_strdup(suite->cipher_name),
 		.mac_name = suite->mac_name != NULL ? xb_strdup(suite->mac_name) : NULL,
 		.reason = primitive == NULL ? xb_strdup(err.text) : NULL,
 	};
+	xb_primitive_free(primitive);
 }
 
 struct xb_speed *
@@ -86,13 +99,9 @@ xb_speed_new(struct xb_run *run, int cpu)
 void
 xb_speed_free(struct xb_speed *speed)
 {
-	size_t i;
-
 	if (speed == NULL)
 		return;
-	for (i = 0; i < speed->run->primitive_count; i++)
-		xb_primitive_free(speed->primitives[i]);
-	free(speed->primitives);
+	free(speed->suites);
 	free(speed);
 }
 
@@ -101,26 +110,31 @@ static void
 work(int out_fd, void *ctx)
 {
 	const struct xb_speed *speed = ctx;
+	const struct suite *suite;
+	struct xb_primitive *primitive;
 	double figure;
 	size_t i;
 	int op;
 
 	xb_affinity_pin(speed->cpu);
-	for (i = 0; i < speed->run->primitive_count; i++)
+	for (i = 0; i < speed->run->primitive_count; i++) {
+		suite = &speed->suites[i];
+		primitive = xb_primitive_new(suite->cipher, suite->mac, XB_PACKET_BYTES, NULL);
 		for (op = 0; op < XB_OP_COUNT; op++) {
 			figure = NAN;
-			if (speed->primitives[i] != NULL &&
-			    xb_primitive_has(speed->primitives[i], (enum xb_primitive_op)op))
-				figure = xb_primitive_speed(speed->primitives[i],
-				    (enum xb_primitive_op)op, FIGURE_NS);
+			if (primitive != NULL && suite->has[op])
+				figure = xb_primitive_speed(primitive, (enum xb_primitive_op)op,
+				    FIGURE_NS);
 			xb_write_all(out_fd, &figure, sizeof(figure));
 		}
+		xb_primitive_free(primitive);
+	}
 }
 
 void
 xb_speed_round(struct xb_speed *speed)
 {
-	size_t count = speed->run->primitive_count * XB_OP_COUNT;
+	size_t i, count = speed->run->primitive_count * XB_OP_COUNT;
 	const struct xb_worker worker = {
 		.work = work,
 		.ctx = speed,
@@ -128,15 +142,12 @@ xb_speed_round(struct xb_speed *speed)
 	};
 	double *figures = xb_calloc(count, sizeof(*figures));
 	struct xb_worker_result result;
-	size_t i;
 
 	if (count > 0)
 		xb_worker_run(&worker, figures, count * sizeof(*figures), &result, NULL);
 	if (count > 0 && result.end == XB_WORKER_DONE && result.len == count * sizeof(*figures))
 		for (i = 0; i < count; i++)
-			if (speed->primitives[i / XB_OP_COUNT] != NULL &&
-			    xb_primitive_has(speed->primitives[i / XB_OP_COUNT],
-				(enum xb_primitive_op)(i % XB_OP_COUNT)))
+			if (speed->suites[i / XB_OP_COUNT].has[i % XB_OP_COUNT])
 				xb_series_add(series_of(&speed->run->primitives[i / XB_OP_COUNT],
 						  (enum xb_primitive_op)(i % XB_OP_COUNT)),
 				    figures[i]);
@@ -150,7 +161,7 @@ xb_speed_round_seconds(const struct xb_speed *speed)
 	int op;
 
 	for (i = 0; i < speed->run->primitive_count; i++)
-		for (op = 0; speed->primitives[i] != NULL && op < XB_OP_COUNT; op++)
-			figures += xb_primitive_has(speed->primitives[i], (enum xb_primitive_op)op);
+		for (op = 0; op < XB_OP_COUNT; op++)
+			figures += speed->suites[i].has[op];
 	return (double)figures * xb_seconds(FIGURE_NS);
 }

@@ -24,11 +24,17 @@
 /* What the parent grants above the client's own time-outs before it takes the trial for hung. */
 #define HANG_GRACE_NS (5 * XB_NS_PER_SECOND)
 
+/* For what is still under way when a time-box ends, on the slowest of links. */
+#define TAIL_NS (600 * XB_NS_PER_SECOND)
+
 /* More sleep than this is the machine's, not the scheduler's. */
 #define SLEEP_NS (100 * XB_NS_PER_MS)
 
 /* CPU of others, as a share of one core, that disturbs a trial. */
 #define FOREIGN_SHARE 0.10
+
+/* And at least as much in all: /proc/stat counts in ticks of 10 ms, several at once. */
+#define FOREIGN_SECONDS 0.05
 
 /* All clocks at one moment. */
 struct moment {
@@ -120,6 +126,7 @@ work(int out_fd, void *ctx)
 		.size = trial->size,
 		.stall_ns = trial->stall_ns,
 		.count = trial->count,
+		.login_hint = trial->login_hint,
 		.live = running->live,
 		.on_login = on_login,
 		.on_ready = on_ready,
@@ -185,6 +192,18 @@ judge_end(const struct running *running, const struct xb_worker_result *worker, 
 	}
 }
 
+/* What the client says of its transfer: only one that moved something has a rate. */
+static void
+judge_message(const struct message *message, struct xb_err *err)
+{
+	if (message->ok && message->outcome.bytes > 0)
+		return;
+	*err = message->err;
+	if (err->fault == XB_FAULT_NONE)
+		xb_fail(err, XB_FAULT_TRIAL, "%s",
+		    message->ok ? "nothing was sent" : "the client failed without a reason");
+}
+
 /* CPU of the server between ready and end: all it used in its life less what it had used by then. */
 static double
 server_cpu(const struct message *message, const struct xb_private_usage *usage)
@@ -229,7 +248,8 @@ fill_marks(const struct message *message, struct xb_sample *sample)
 		sample->marks |= XB_MARK_SLEPT;
 	if (message->was_continued)
 		sample->marks |= XB_MARK_STOPPED;
-	if (sample->foreign_cpu_seconds > FOREIGN_SHARE * sample->seconds)
+	if (sample->foreign_cpu_seconds > FOREIGN_SHARE * sample->seconds &&
+	    sample->foreign_cpu_seconds > FOREIGN_SECONDS)
 		sample->marks |= XB_MARK_FOREIGN;
 }
 
@@ -264,6 +284,18 @@ fill_failure(const struct running *running, const struct xb_private_usage *usage
 		snprintf(sample->reason, sizeof(sample->reason), "%s", err->text);
 }
 
+/* A trial with a time-box ends in any case: its steps' own limits, and then some. */
+static int64_t
+deadline_of(const struct xb_trial *trial)
+{
+	int64_t login = trial->target != NULL ? trial->target->connect_timeout_ns : 0;
+
+	if (trial->time_ns == 0 || trial->time_ns > INT64_MAX / 16 || login > INT64_MAX / 16 ||
+	    trial->stall_ns > INT64_MAX / 16)
+		return INT64_MAX;
+	return xb_clock_ns() + 3 * login + trial->time_ns + 4 * trial->stall_ns + TAIL_NS;
+}
+
 static struct xb_live *
 share_live(struct xb_err *err)
 {
@@ -280,6 +312,10 @@ static void
 sample_clear(struct xb_sample *sample)
 {
 	memset(sample, 0, sizeof(*sample));
+	sample->seconds = NAN;
+	sample->connect_seconds = NAN;
+	sample->kex_seconds = NAN;
+	sample->auth_seconds = NAN;
 	sample->client_cpu_seconds = NAN;
 	sample->server_cpu_seconds = NAN;
 	sample->server_core_share = NAN;
@@ -294,7 +330,7 @@ xb_trial_run(const struct xb_trial *trial, struct xb_sample *sample, struct xb_t
 	const struct xb_worker worker = {
 		.work = work,
 		.ctx = &running,
-		.deadline_ns = INT64_MAX,
+		.deadline_ns = deadline_of(trial),
 		.is_alive = is_alive,
 	};
 	struct xb_private_usage usage = { 0 }, *server = NULL;
@@ -314,12 +350,13 @@ xb_trial_run(const struct xb_trial *trial, struct xb_sample *sample, struct xb_t
 	    xb_private_drain(trial->target->server, DRAIN_NS, &usage))
 		server = &usage;
 	judge_end(&running, &result, &end->err);
-	if (end->err.fault == XB_FAULT_NONE && !message.ok)
-		end->err = message.err;
+	if (end->err.fault == XB_FAULT_NONE)
+		judge_message(&message, &end->err);
 	if (end->err.fault == XB_FAULT_NONE) {
 		fill_sample(&running, &message, server, sample);
 		end->has_count = message.outcome.has_count;
 		end->counted = message.outcome.counted;
+		snprintf(end->login, sizeof(end->login), "%s", message.outcome.login);
 	} else {
 		fill_failure(&running, server, &end->err, sample);
 	}

@@ -22,7 +22,8 @@ struct xb_trial {
 	uint64_t size;
 	int64_t stall_ns;
 	bool count;
-	int client_cpu; /* -1: anywhere */
+	const char *login_hint; /* as an earlier trial's end gave it, NULL: none */
+	int client_cpu;         /* -1: anywhere */
 };
 
 /* What became of it, besides the sample. */
@@ -30,6 +31,7 @@ struct xb_trial_end {
 	struct xb_err err; /* why it failed; XB_FAULT_SIGNAL: the program shall end */
 	uint64_t counted;  /* what the far side counted, when has_count */
 	bool has_count;
+	char login[200]; /* the key that came in, the next trial's hint; "" unknown */
 };
 
 /*

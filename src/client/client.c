@@ -22,6 +22,15 @@ xb_client_find(const char *name)
 	return NULL;
 }
 
+void
+xb_client_algorithms_free(struct xb_client_algorithms *algorithms)
+{
+	xb_namelist_free(&algorithms->kex);
+	xb_namelist_free(&algorithms->hostkeys);
+	xb_namelist_free(&algorithms->ciphers);
+	xb_namelist_free(&algorithms->macs);
+}
+
 const char *
 xb_phase_name(int phase)
 {

@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 #include "model/case.h"
+#include "model/namelist.h"
 #include "model/sample.h"
 
 struct xb_err;
-struct xb_namelist;
 struct xb_payload;
 struct xb_target;
 
@@ -39,10 +39,11 @@ struct xb_transfer {
 	const struct xb_target *target; /* NULL for clients that need none */
 	const struct xb_suite *suite;
 	const struct xb_payload *payload;
-	int64_t time_ns;  /* stream at most this long; 0: no time-box */
-	uint64_t size;    /* stream at most this many bytes; 0: no size */
-	int64_t stall_ns; /* no progress for so long is a failure */
-	bool count;       /* the far side shall count with wc -c, where it can at no cost */
+	int64_t time_ns;        /* stream at most this long; 0: no time-box */
+	uint64_t size;          /* stream at most this many bytes; 0: no size */
+	int64_t stall_ns;       /* no progress for so long is a failure */
+	bool count;             /* the far side shall count with wc -c, where it can at no cost */
+	const char *login_hint; /* the key that came in before, NULL: unknown */
 	struct xb_live *live;
 	/* Called when keys are agreed and the login begins, at the ready line and at the end line:
 	 * the one who asks holds the clock. */
@@ -63,7 +64,17 @@ struct xb_outcome {
 	uint64_t counted;        /* what wc -c counted, when count was asked and has_count */
 	bool has_count;
 	struct xb_negotiated negotiated;
+	char login[200]; /* the key that came in, as a later login's hint; "" unknown */
 };
+
+/* What a client build has, in its own order. */
+struct xb_client_algorithms {
+	struct xb_namelist kex;
+	struct xb_namelist hostkeys;
+	struct xb_namelist ciphers;
+	struct xb_namelist macs;
+};
+void xb_client_algorithms_free(struct xb_client_algorithms *algorithms);
 
 /*
  * One thing that moves bytes: one file, one row in xb_clients. Runs in a process of its own.
@@ -72,14 +83,15 @@ struct xb_client {
 	const char *name;
 	/* Name and version, as it shall be shown: "libssh2 1.10.0". Static. */
 	const char *(*version)(void);
-	/* Names of ciphers and MACs that this build has, asked at run time. May be NULL. */
-	void (*algorithms)(struct xb_namelist *ciphers, struct xb_namelist *macs);
+	/* Fills an all-zero struct with what this build has, asked at run time. NULL: no SSH. */
+	void (*algorithms)(struct xb_client_algorithms *algorithms);
 	/* Logs in, streams and has it confirmed; errors are TRIAL, or TARGET for login and host key. */
 	bool (*transfer)(const struct xb_transfer *transfer, struct xb_outcome *outcome,
 	    struct xb_err *err);
 	bool ranked; /* false: a reference row */
 };
-extern const struct xb_client *const xb_clients[]; /* ends with NULL */
+/* The first is the default; ends with NULL. */
+extern const struct xb_client *const xb_clients[];
 const struct xb_client *xb_client_find(const char *name);
 
 #endif

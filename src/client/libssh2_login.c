@@ -16,18 +16,16 @@
 #define METHOD_SIGN_ALGO 10
 
 /* What became of one key. */
-enum tried {
-	TRIED_IN,
-	TRIED_REFUSED,
-	TRIED_UNUSABLE,
-	TRIED_BROKEN
-};
+enum tried { TRIED_IN, TRIED_REFUSED, TRIED_UNUSABLE, TRIED_BROKEN };
 
 /* The login as it goes: what was tried is the text of a refusal. */
 struct login {
 	struct xb_libssh2 *s;
 	int64_t deadline_ns;
-	bool rsa_sha2; /* this build can sign with RSA and SHA-2 */
+	bool rsa_sha2;    /* this build can sign with RSA and SHA-2 */
+	const char *only; /* try this key alone, as worked names it; NULL: all */
+	char *worked;     /* the key that came in */
+	size_t worked_size;
 	struct xb_namelist refused;
 	struct xb_namelist unusable;
 	struct xb_err *err;
@@ -69,8 +67,10 @@ judge(struct login *login, int rc, const char *what, const char *type)
 	char *raw = NULL;
 	int len = 0;
 
-	if (rc == 0)
+	if (rc == 0) {
+		snprintf(login->worked, login->worked_size, "%s", what);
 		return TRIED_IN;
+	}
 	libssh2_session_last_error(login->s->session, &raw, &len, 0);
 	xb_text_printable(why, sizeof(why), raw != NULL ? raw : "", len > 0 ? (size_t)len : 0);
 	switch (rc) {
@@ -110,6 +110,13 @@ wait_again(struct login *login)
 	return io == XB_IO_DONE;
 }
 
+/* A name that is cut to fit is compared as far as it goes. */
+static bool
+wanted(const struct login *login, const char *what)
+{
+	return login->only == NULL || strncmp(login->only, what, login->worked_size - 1) == 0;
+}
+
 static enum tried
 try_file(struct login *login, const char *path, const char *type)
 {
@@ -117,8 +124,8 @@ try_file(struct login *login, const char *path, const char *type)
 	int rc;
 
 	for (;;) {
-		rc = libssh2_userauth_publickey_fromfile_ex(
-		    login->s->session, user, (unsigned)strlen(user), NULL, path, "");
+		rc = libssh2_userauth_publickey_fromfile_ex(login->s->session, user,
+		    (unsigned)strlen(user), NULL, path, "");
 		if (rc != LIBSSH2_ERROR_EAGAIN)
 			return judge(login, rc, path, type);
 		if (!wait_again(login))
@@ -137,7 +144,8 @@ try_files(struct login *login, bool rsa)
 
 	for (i = 0; i < files->count; i++) {
 		xb_identity_inspect(files->names[i], &identity);
-		if ((strcmp(identity.type, "ssh-rsa") == 0) != rsa)
+		if ((strcmp(identity.type, "ssh-rsa") == 0) != rsa ||
+		    !wanted(login, files->names[i]))
 			continue;
 		if (!identity.is_key) {
 			note(&login->unusable, files->names[i], "no private key",
@@ -172,6 +180,8 @@ try_agent_key(struct login *login, LIBSSH2_AGENT *agent, struct libssh2_agent_pu
 	xb_hostkey_type(&blob, type, sizeof(type));
 	snprintf(name, sizeof(name), "agent's %s",
 	    key->comment != NULL && key->comment[0] != '\0' ? key->comment : "key");
+	if (!wanted(login, name))
+		return TRIED_REFUSED;
 	for (;;) {
 		rc = libssh2_agent_userauth(agent, login->s->target->user, key);
 		if (rc != LIBSSH2_ERROR_EAGAIN)
@@ -254,9 +264,17 @@ refuse(struct login *login, const char *methods)
 }
 
 bool
-xb_libssh2_login(struct xb_libssh2 *s, int64_t deadline_ns, struct xb_err *err)
+xb_libssh2_login(struct xb_libssh2 *s, const char *hint, char *key, size_t key_size,
+    int64_t deadline_ns, struct xb_err *err)
 {
-	struct login login = { .s = s, .deadline_ns = deadline_ns, .err = err };
+	struct login login = {
+		.s = s,
+		.deadline_ns = deadline_ns,
+		.only = hint,
+		.worked = key,
+		.worked_size = key_size,
+		.err = err,
+	};
 	const char *user = s->target->user;
 	enum tried tried = TRIED_REFUSED;
 	char methods[200];
@@ -275,6 +293,11 @@ xb_libssh2_login(struct xb_libssh2 *s, int64_t deadline_ns, struct xb_err *err)
 	login.rsa_sha2 = signs_rsa_sha2(s->session);
 	if (strstr(methods, "publickey") != NULL)
 		tried = try_all(&login);
+	/* The key that came in before is refused now: then every key again. */
+	if (tried == TRIED_REFUSED && hint != NULL) {
+		login.only = NULL;
+		tried = try_all(&login);
+	}
 	if (tried == TRIED_REFUSED)
 		refuse(&login, methods);
 	xb_namelist_free(&login.refused);

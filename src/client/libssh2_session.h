@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "client/client.h"
 #include "client/stream.h"
 
 struct xb_err;
-struct xb_live;
 struct xb_target;
 
 /* One libssh2 session on one non-blocking socket. */
@@ -18,6 +18,10 @@ struct xb_libssh2 {
 	LIBSSH2_SESSION *session;
 	LIBSSH2_CHANNEL *channel;
 	int fd;
+	bool broken;          /* a write failed, rather than stalled */
+	int64_t progress_ns;  /* when payload last moved */
+	int queued;           /* in the socket's send queue, then */
+	unsigned long window; /* granted by the far side, then */
 };
 
 /* "libssh2 1.10.0": the version that runs, not the one that we were built with. */
@@ -28,6 +32,19 @@ const char *xb_libssh2_version(void);
  * has passed; FAILED (err set) when the socket fails.
  */
 enum xb_io xb_libssh2_wait(const struct xb_libssh2 *s, int64_t deadline_ns, struct xb_err *err);
+
+/* Likewise, AGAIN once no payload has moved for stall_ns, whatever else the server says meanwhile. */
+enum xb_io xb_libssh2_wait_moving(struct xb_libssh2 *s, int64_t stall_ns, struct xb_err *err);
+
+/* Tells the parent where the trial stands; a phase begins with its whole patience. */
+void xb_libssh2_enter(struct xb_libssh2 *s, enum xb_phase phase);
+
+/*
+ * Connects, exchanges keys, checks the host key and logs in, each timed apart in outcome, for exactly
+ * the transfer's suite: a session that negotiated something else fails. s has session and target.
+ */
+bool xb_libssh2_open(struct xb_libssh2 *s, const struct xb_transfer *transfer,
+    struct xb_outcome *outcome, struct xb_err *err);
 
 /*
  * What to do with a libssh2 result while step is under way: waits at EAGAIN and asks for a retry
@@ -42,8 +59,10 @@ bool xb_libssh2_fail(const struct xb_libssh2 *s, const char *step, struct xb_err
 
 /*
  * Logs in with what the target has: ssh-agent and key files; keys that this build cannot use are kept
- * for last or left, and named in the refusal (XB_FAULT_TARGET).
+ * for last or left, and named in the refusal (XB_FAULT_TARGET). hint is the key that an earlier login
+ * came in with, tried first, or NULL; the one that works goes to key.
  */
-bool xb_libssh2_login(struct xb_libssh2 *s, int64_t deadline_ns, struct xb_err *err);
+bool xb_libssh2_login(struct xb_libssh2 *s, const char *hint, char *key, size_t key_size,
+    int64_t deadline_ns, struct xb_err *err);
 
 #endif

@@ -22,10 +22,10 @@ null_send(void *ctx, const void *bytes, size_t len, size_t *sent, struct xb_err 
 }
 
 static enum xb_io
-null_wait(void *ctx, int64_t deadline_ns, struct xb_err *err)
+null_wait(void *ctx, int64_t stall_ns, struct xb_err *err)
 {
 	(void)ctx;
-	(void)deadline_ns;
+	(void)stall_ns;
 	(void)err;
 	return XB_IO_DONE;
 }

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/rundir.h"
+#include "base/signals.h"
 #include "base/units.h"
 
 /*
@@ -153,6 +154,9 @@ warm(const struct xb_payload *payload, const char *path, struct xb_err *err)
 		if (hole < 0)
 			hole = end;
 		for (; data < hole; data += got) {
+			if (xb_signals_pending() != 0)
+				return xb_fail(err, XB_FAULT_SIGNAL,
+				    "ended while reading the payload");
 			got = pread(payload->fd, payload->buffer, BUFFER_BYTES, data);
 			if (got < 0)
 				return xb_fail_errno(err, XB_FAULT_USAGE, "--payload: %s", path);
@@ -190,6 +194,10 @@ open_file(struct xb_payload *payload, const char *path, struct xb_err *err)
 	}
 	if (!warm(payload, path, err))
 		return false;
+	if (payload->bytes / (uint64_t)sysconf(_SC_PAGESIZE) >= (uint64_t)sysconf(_SC_PHYS_PAGES))
+		payload->note =
+		    xb_strdup("the payload does not fit into this machine's memory: its "
+			      "disk may be the limit");
 	memset(payload->buffer, 0, BUFFER_BYTES);
 	return true;
 }

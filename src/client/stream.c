@@ -18,16 +18,11 @@ stalled(const struct xb_transfer *transfer, uint64_t bytes, struct xb_err *err)
 	    after);
 }
 
-/*
- * One round of the loop: offers a piece, and waits when the sink takes none of it. Patience ends
- * stall_ns after moved_ns, when it last took something: a server can give signs of life for ever and
- * take nothing.
- */
+/* One round of the loop: offers a piece, and waits when the sink takes none of it. */
 static enum xb_io
 send_some(const struct xb_transfer *transfer, const struct xb_sink *sink, struct xb_cursor *cursor,
-    int64_t moved_ns, uint64_t *bytes, struct xb_err *err)
+    uint64_t *bytes, struct xb_err *err)
 {
-	int64_t deadline_ns = moved_ns + transfer->stall_ns;
 	uint64_t left = transfer->size > 0 ? transfer->size - *bytes : UINT64_MAX;
 	const void *piece;
 	size_t len, sent = 0;
@@ -44,9 +39,7 @@ send_some(const struct xb_transfer *transfer, const struct xb_sink *sink, struct
 	}
 	if (io == XB_IO_FAILED)
 		return XB_IO_FAILED;
-	io = XB_IO_AGAIN;
-	if (xb_clock_ns() < deadline_ns)
-		io = sink->wait(sink->ctx, deadline_ns, err);
+	io = sink->wait(sink->ctx, transfer->stall_ns, err);
 	if (io == XB_IO_AGAIN)
 		stalled(transfer, *bytes, err);
 	return io == XB_IO_DONE ? XB_IO_AGAIN : XB_IO_FAILED;
@@ -57,21 +50,18 @@ xb_stream_upload(const struct xb_transfer *transfer, const struct xb_sink *sink,
     struct xb_err *err)
 {
 	struct xb_cursor *cursor = xb_cursor_new(transfer->payload);
-	enum xb_io io = XB_IO_DONE;
-	int64_t moved_ns = xb_clock_ns(), end_ns = INT64_MAX;
+	int64_t end_ns = INT64_MAX;
+	enum xb_io io;
 
 	*bytes = 0;
 	if (transfer->time_ns > 0)
-		end_ns = moved_ns + transfer->time_ns;
-	while (io != XB_IO_FAILED) {
-		/* What the sink has half-taken is finished, even past the end of the time-box. */
-		if (io == XB_IO_DONE) {
-			moved_ns = xb_clock_ns();
-			if (moved_ns >= end_ns || (transfer->size > 0 && *bytes >= transfer->size))
-				break;
-		}
-		io = send_some(transfer, sink, cursor, moved_ns, bytes, err);
-	}
+		end_ns = xb_clock_ns() + transfer->time_ns;
+	/* What the sink has half-taken is finished, even past the end of the time-box. */
+	do
+		io = send_some(transfer, sink, cursor, bytes, err);
+	while (io == XB_IO_AGAIN ||
+	    (io == XB_IO_DONE && xb_clock_ns() < end_ns &&
+		(transfer->size == 0 || *bytes < transfer->size)));
 	xb_cursor_free(cursor);
-	return io != XB_IO_FAILED;
+	return io == XB_IO_DONE;
 }

@@ -17,15 +17,14 @@ struct xb_sink {
 	 * after wait. FAILED: err is set. */
 	enum xb_io (
 	    *send)(void *ctx, const void *bytes, size_t len, size_t *sent, struct xb_err *err);
-	/* Waits until a retry makes sense, until the monotonic deadline. FAILED: err is set. AGAIN:
-	 * the deadline passed. */
-	enum xb_io (*wait)(void *ctx, int64_t deadline_ns, struct xb_err *err);
+	/* Waits until a retry makes sense. AGAIN: nothing moved for stall_ns. FAILED: err is set. */
+	enum xb_io (*wait)(void *ctx, int64_t stall_ns, struct xb_err *err);
 	void *ctx;
 };
 
 /*
  * The loop of every in-process upload: payload into the sink until the time-box or the size is used
- * up, whichever is first, counting what the sink took. Bytes that the sink has half-taken (AGAIN) are
+ * up, whichever is first, counting what the sink took: at least one piece. Bytes that the sink has half-taken (AGAIN) are
  * always finished. A sink that takes nothing for stall_ns is an error that names how far it came.
  */
 bool xb_stream_upload(const struct xb_transfer *transfer, const struct xb_sink *sink,

@@ -21,6 +21,7 @@ xb_raw_table_free(struct xb_raw_table *table)
 {
 	for (size_t i = 0; i < table->count; i++)
 		free(table->rows[i].reason);
+	free(table->partial_reason);
 	free(table->rows);
 	*table = (struct xb_raw_table){ 0 };
 }

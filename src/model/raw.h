@@ -26,6 +26,7 @@ struct xb_raw_row {
 struct xb_raw_table {
 	size_t count;
 	struct xb_raw_row *rows;
+	char *partial_reason; /* why rows are missing; NULL when none is */
 };
 
 /* Releases what the table owns, not the struct; an all-zero table is valid. */

@@ -139,6 +139,8 @@ xb_raw_write(const struct xb_raw_table *table, enum xb_rate_unit unit,
 	xb_grid_fit(grid, style->width);
 	if (!style->quiet)
 		write_heading(table, unit, style->width, out);
+	if (table->partial_reason != NULL)
+		fprintf(out, "partial: %s\n", table->partial_reason);
 	xb_grid_print(grid, style, out);
 	write_footnotes(table, &reasons, xb_grid_shows(grid, rating_column), style->width, out);
 	xb_grid_free(grid);

@@ -56,8 +56,9 @@ xb_raw_json(const struct xb_raw_table *table)
 			json_decref(rows);
 			return NULL;
 		}
-	return json_pack("{s:s, s:s, s:o, s:o}", "schema", SCHEMA, "version", PACKAGE_VERSION,
-	    "sizes", sizes_json(), "rows", rows);
+	return json_pack("{s:s, s:s, s:o, s:o, s:b, s:s?}", "schema", SCHEMA, "version",
+	    PACKAGE_VERSION, "sizes", sizes_json(), "rows", rows, "partial",
+	    table->partial_reason != NULL, "partial_reason", table->partial_reason);
 }
 
 bool

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "model/namelist.h"
 #include "target/known_hosts.h"
 #include "target/target.h"
 
@@ -168,19 +169,39 @@ xb_target_check_hostkey(const struct xb_target *target, const struct xb_hostkey 
 	return ok;
 }
 
+/* The algorithm, where the server offers it; a server whose offer is unknown may have anything. */
+static void
+add_offered(const struct xb_target *target, const char *algorithm, struct xb_namelist *types)
+{
+	if (target->offer.hostkeys.count == 0 ||
+	    xb_namelist_has(&target->offer.hostkeys, algorithm))
+		xb_namelist_add_once(types, algorithm);
+}
+
 void
 xb_target_hostkey_types(const struct xb_target *target, struct xb_namelist *types)
 {
+	struct xb_namelist known = { 0 };
 	char *lookup;
+	size_t i;
 
 	if (target->policy == XB_HOSTKEY_OFF)
 		return;
 	lookup = xb_known_hosts_name(target->host, target->port);
-	xb_known_hosts_types(&target->known_hosts, lookup, types);
+	xb_known_hosts_types(&target->known_hosts, lookup, &known);
 	free(lookup);
-	if (types->count > 0 || target->port == SSH_PORT)
-		return;
-	lookup = xb_known_hosts_name(target->host, SSH_PORT);
-	xb_known_hosts_types(&target->known_hosts, lookup, types);
-	free(lookup);
+	if (known.count == 0 && target->port != SSH_PORT) {
+		lookup = xb_known_hosts_name(target->host, SSH_PORT);
+		xb_known_hosts_types(&target->known_hosts, lookup, &known);
+		free(lookup);
+	}
+	for (i = 0; i < known.count; i++) {
+		/* One type of key, three algorithms: RFC 8332. */
+		if (strcmp(known.names[i], "ssh-rsa") == 0) {
+			add_offered(target, "rsa-sha2-512", types);
+			add_offered(target, "rsa-sha2-256", types);
+		}
+		add_offered(target, known.names[i], types);
+	}
+	xb_namelist_free(&known);
 }

@@ -79,11 +79,10 @@ struct xb_private *xb_private_new(const struct xb_private_kind *kind,
 const struct xb_private_login *xb_private_login(const struct xb_private *server);
 
 /*
- * CPU nanoseconds of all processes that serve now, sinks included, and of those that have been reaped
- * since the last drain. A process that has ended and was waited for by another server process (the
- * sink, by its shell) counts only once that one has ended too, so the way to the cost of a transfer
- * is: answer at its beginning, from the drain behind it. May be asked from a forked trial, one at a
- * time. False when the listener does not answer.
+ * CPU nanoseconds of all processes that serve now, sinks included, and of those that have ended since
+ * the last drain. Exact but for a process that another one has waited for (the sink, by its shell):
+ * until that one has ended too it counts by what it had at the last answer, or by 10 ms ticks. May be
+ * asked from a forked trial, one at a time. False when the listener does not answer.
  */
 bool xb_private_cpu_ns(const struct xb_private *server, int64_t *ns);
 

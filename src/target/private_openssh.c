@@ -1,6 +1,6 @@
 #include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -432,15 +432,25 @@ prepare(const struct xb_private_options *options, const char *program, const cha
 	return ok;
 }
 
+/* Tells by its time that the directory is one of ours, also to a run beside or after this one. */
+static const struct timespec made_by_us = { .tv_sec = 1 };
+
 /* sshd wants the directory only when it is started by root. */
 static void
 before_start(struct xb_private_files *files)
 {
-	/* Where it cannot be made, sshd tells which one it misses: other builds want another. */
-	if (geteuid() != 0 || mkdir(PRIVSEP_DIR, 0755) != 0)
+	const struct timespec times[2] = { made_by_us, made_by_us };
+	struct stat st;
+
+	if (geteuid() != 0)
 		return;
-	chmod(PRIVSEP_DIR, 0755);
-	if (files->made == NULL)
+	/* Where it cannot be made, sshd tells which one it misses: other builds want another. */
+	if (mkdir(PRIVSEP_DIR, 0755) == 0) {
+		chmod(PRIVSEP_DIR, 0755);
+		utimensat(AT_FDCWD, PRIVSEP_DIR, times, 0);
+	}
+	if (files->made == NULL && lstat(PRIVSEP_DIR, &st) == 0 && S_ISDIR(st.st_mode) &&
+	    st.st_mtim.tv_sec == made_by_us.tv_sec && st.st_mtim.tv_nsec == made_by_us.tv_nsec)
 		files->made = xb_strdup(PRIVSEP_DIR);
 }
 

@@ -66,7 +66,8 @@ void xb_target_free(struct xb_target *target);
 bool xb_target_check_hostkey(const struct xb_target *target, const struct xb_hostkey *key,
     struct xb_err *err);
 
-/* The host key types to ask for, those that known_hosts can judge; empty: no preference. */
+/* The host key algorithms to ask for: those that the server offers and known_hosts can judge. Empty:
+ * no preference, and the check of the key tells what is wrong. */
 void xb_target_hostkey_types(const struct xb_target *target, struct xb_namelist *types);
 
 #endif
