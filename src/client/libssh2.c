@@ -146,7 +146,7 @@ channel_wait(void *ctx, int64_t stall_ns, struct xb_err *err)
 	return xb_libssh2_wait_moving(ctx, stall_ns, err);
 }
 
-/* A write failed: what the far side said last is a better reason than the library's error code. */
+/* The stream failed: what the far side said last is a better reason than what we saw of it. */
 static void
 explain_broken_stream(struct xb_libssh2 *s, struct xb_exec_sink *sink, uint64_t bytes,
     struct xb_err *err)
@@ -157,6 +157,8 @@ explain_broken_stream(struct xb_libssh2 *s, struct xb_exec_sink *sink, uint64_t 
 	drain_stream(s, 0, sink, &ignored);
 	drain_stream(s, SSH_EXTENDED_DATA_STDERR, sink, &ignored);
 	xb_size_format(after, sizeof(after), bytes);
+	if (!sink->ended && !s->broken)
+		return;
 	snprintf(why, sizeof(why), "%s", err->text);
 	err->fault = XB_FAULT_NONE;
 	if (sink->ended)
@@ -226,8 +228,7 @@ stream(struct xb_libssh2 *s, const struct xb_transfer *transfer, struct xb_exec_
 	xb_libssh2_enter(s, XB_PHASE_STREAM);
 	transfer->on_ready(transfer->ctx);
 	if (!xb_stream_upload(transfer, &sink, &outcome->bytes, err)) {
-		if (s->broken)
-			explain_broken_stream(s, remote, outcome->bytes, err);
+		explain_broken_stream(s, remote, outcome->bytes, err);
 		return false;
 	}
 	if (!confirm(s, transfer, remote, err))

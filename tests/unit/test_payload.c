@@ -377,8 +377,7 @@ length_beyond_the_file_system_becomes_the_largest_and_is_said(void **state)
 	close_reader(&reader);
 }
 
-#define PAYLOAD_TEST(name) \
-	cmocka_unit_test_setup_teardown(name, scratch_set_up, scratch_tear_down)
+#define PAYLOAD_TEST(name) cmocka_unit_test_setup_teardown(name, scratch_set_up, scratch_tear_down)
 
 int
 main(void)
