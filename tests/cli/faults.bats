@@ -160,10 +160,25 @@ failed_and_went_on() {
 	END
 	printf '#!/bin/sh\n' >"$BATS_TEST_TMPDIR/wc"
 	chmod +x "$BATS_TEST_TMPDIR"/{cat,login,wc}
-	start_host "$dir" "ForceCommand $BATS_TEST_TMPDIR/login"
-	run bench "${login[@]}" --rounds 1 --size 100000 --stall-timeout 500ms --ciphers aes128-ctr \
-	    --export-json "$json" "$host"
+	# Its keepalives come more often than the time-out: signs of life are no progress.
+	start_host "$dir" "ForceCommand $BATS_TEST_TMPDIR/login" 'ClientAliveInterval 1' \
+	    'ClientAliveCountMax 100'
+	run bench "${login[@]}" --rounds 1 --size 100000 --stall-timeout 1500ms \
+	    --ciphers aes128-ctr --export-json "$json" "$host"
 	ended 1
 	holds "$json" '.results[0] | .status == "failed" and .rate == null and
-	    (.reason | test("no end line.*500 ms"))'
+	    (.reason | test("no end line.*1.5 s"))'
+}
+
+@test "a far side that never begins is left after the stall time-out, keepalives or not" {
+	printf '#!/bin/sh\nwhile [ -d "%s" ]; do sleep 0.1; done\n' "$BATS_TEST_TMPDIR" \
+	    >"$BATS_TEST_TMPDIR/login"
+	chmod +x "$BATS_TEST_TMPDIR/login"
+	start_host "$dir" "ForceCommand $BATS_TEST_TMPDIR/login" 'ClientAliveInterval 1' \
+	    'ClientAliveCountMax 100'
+	run bench "${login[@]}" --rounds 1 --size 100000 --stall-timeout 1500ms \
+	    --ciphers aes128-ctr --export-json "$json" "$host"
+	ended 1
+	holds "$json" '.results[0] | .status == "failed" and .rate == null and
+	    (.reason | test("no ready line.*1.5 s"))'
 }

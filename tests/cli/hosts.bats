@@ -255,6 +255,35 @@ fingerprint() {
 	[ "$(cat "$BATS_TEST_TMPDIR/known")" = "$before" ]
 }
 
+@test "a host that is known by an RSA key alone is refused for its key, not for its ciphers" {
+	start_host "$dir"
+	ssh-keygen -q -t rsa -b 2048 -N '' -f "$BATS_TEST_TMPDIR/rsa"
+	echo "[127.0.0.1]:$port $(cut -d ' ' -f 1-2 "$BATS_TEST_TMPDIR/rsa.pub")" \
+	    >"$BATS_TEST_TMPDIR/known"
+	run bench --identity "$dir/user_key" --known-hosts "$BATS_TEST_TMPDIR/known" "${tiny[@]}" \
+	    --ciphers aes128-ctr "$host"
+	ended 3
+	says "$(fingerprint)" "$BATS_TEST_TMPDIR/known line 1"
+}
+
+@test "a server without a key exchange in common is told as that, without a login" {
+	start_host "$dir" 'KexAlgorithms sntrup761x25519-sha512@openssh.com'
+	run bench "${login[@]}" "${tiny[@]}" --ciphers aes128-ctr,aes256-ctr --export-json "$json" \
+	    "$host"
+	ended 1
+	holds "$json" '.logins == 0 and (.results | length == 2 and all(.status == "unsupported" and
+	    (.reason | test("no key exchange in common.*sntrup761x25519-sha512@openssh.com"))))'
+}
+
+@test "a server that has nothing sound is measured with what it has" {
+	start_host "$dir" 'Ciphers aes128-cbc,3des-cbc' 'MACs hmac-sha1'
+	run bench "${login[@]}" "${tiny[@]}" --export-json "$json" "$host"
+	ended 0
+	holds "$json" '[.results[] | .cipher] == ["aes128-cbc", "3des-cbc"]' \
+	    '.results | all(.status == "measured" and .mac == "hmac-sha1")' \
+	    '.notes | any(test("no sound cipher")) and any(test("hmac-sha1 is used"))'
+}
+
 @test "accept-new adds an unknown key once, and from then on it is known" {
 	start_host "$dir"
 	local known=$BATS_TEST_TMPDIR/new/known_hosts

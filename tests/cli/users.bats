@@ -15,6 +15,7 @@ setup_file() {
 
 setup() {
 	setup_test
+	shared=
 	is_root || skip "needs root, to make up an account"
 	[ -x "$BATS_FILE_TMPDIR/xferbench" ] || skip "no right to mount here"
 	# What the namespace has as /mnt; others may reach it there, but not where it really is.
@@ -28,8 +29,10 @@ setup() {
 }
 
 teardown() {
-	local left
-	left=$(ls -A "$shared/tmp")
+	local left=
+	if [ -n "$shared" ]; then
+		left=$(ls -A "$shared/tmp")
+	fi
 	if [ -n "$left" ]; then
 		echo "left behind: $left"
 		return 1
