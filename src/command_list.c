@@ -116,12 +116,15 @@ write_list(struct list *list, const struct xb_options *options, const char *head
     struct xb_err *err)
 {
 	struct xb_report_style style = xb_report_style_of(stdout);
+	char *label = xb_client_label(list->client);
+	bool ok;
 
 	style.verbose = options->verbose;
 	style.quiet = options->quiet;
-	return xb_list_write(list->rows, list->count, options->quiet ? NULL : heading,
-		   list->client->version(), &style, stdout) ||
-	    xb_fail(err, XB_FAULT_SYSTEM, "cannot write the list");
+	ok = xb_list_write(list->rows, list->count, options->quiet ? NULL : heading, label, &style,
+	    stdout);
+	free(label);
+	return ok || xb_fail(err, XB_FAULT_SYSTEM, "cannot write the list");
 }
 
 /*
@@ -132,17 +135,7 @@ static bool
 open_target(const struct xb_options *options, const struct xb_rundir *dir,
     struct xb_target **target, char **heading, struct xb_err *err)
 {
-	const struct xb_target_options wanted = {
-		.host = options->host,
-		.port = options->port,
-		.user = options->user,
-		.identities = &options->identities,
-		.policy = options->policy,
-		.known_hosts = options->known_hosts,
-		.sshd = options->sshd,
-		.server_cpu = -1,
-		.connect_timeout_ns = options->connect_timeout_ns,
-	};
+	const struct xb_target_options wanted = xb_options_target(options, -1);
 
 	*target = xb_target_new(&wanted, dir, err);
 	if (*target != NULL) {

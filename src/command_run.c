@@ -193,18 +193,8 @@ static bool
 open_target(struct bench *bench, struct xb_err *err)
 {
 	const struct xb_options *options = bench->options;
-	const struct xb_affinity affinity = choose_cpus(bench);
-	const struct xb_target_options wanted = {
-		.host = options->host,
-		.port = options->port,
-		.user = options->user,
-		.identities = &options->identities,
-		.policy = options->policy,
-		.known_hosts = options->known_hosts,
-		.sshd = options->sshd,
-		.server_cpu = affinity.server_cpu,
-		.connect_timeout_ns = options->connect_timeout_ns,
-	};
+	const struct xb_target_options wanted =
+	    xb_options_target(options, choose_cpus(bench).server_cpu);
 
 	xb_progress_show(&bench->progress,
 	    options->host != NULL ? "reading the offer of %s" : "starting a private sshd",

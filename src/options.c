@@ -455,6 +455,22 @@ xb_options_free(struct xb_options *o)
 	free(o->export_json);
 }
 
+struct xb_target_options
+xb_options_target(const struct xb_options *o, int server_cpu)
+{
+	return (struct xb_target_options){
+		.host = o->host,
+		.port = o->port,
+		.user = o->user,
+		.identities = &o->identities,
+		.policy = o->policy,
+		.known_hosts = o->known_hosts,
+		.sshd = o->sshd,
+		.server_cpu = server_cpu,
+		.connect_timeout_ns = o->connect_timeout_ns,
+	};
+}
+
 void
 xb_options_help(FILE *out)
 {

@@ -51,6 +51,9 @@ struct xb_options {
 bool xb_options_parse(struct xb_options *options, int argc, const char **argv, struct xb_err *err);
 void xb_options_free(struct xb_options *options);
 
+/* The target that the options ask for; strings stay theirs. server_cpu is for a private server. */
+struct xb_target_options xb_options_target(const struct xb_options *options, int server_cpu);
+
 /* The help text, grouped, within 80 columns. */
 void xb_options_help(FILE *out);
 

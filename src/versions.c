@@ -36,8 +36,7 @@ xb_versions(struct xb_namelist *names)
 	add(names, "xferbench", PACKAGE_VERSION);
 	for (i = 0; xb_clients[i] != NULL; i++)
 		if (xb_clients[i]->ranked)
-			xb_namelist_add(names, xb_clients[i]->version(),
-			    strlen(xb_clients[i]->version()));
+			add(names, xb_clients[i]->name, xb_clients[i]->version());
 	add(names, "OpenSSL", OpenSSL_version(OPENSSL_VERSION_STRING));
 	add(names, "zlib", zlibVersion());
 #ifdef HAVE_NETTLE

@@ -23,6 +23,7 @@ struct plan {
 	struct xb_selection ciphers;
 	struct xb_selection macs;
 	struct xb_client_algorithms has; /* the client */
+	char *client_label;              /* name and version */
 	char *no_session;                /* why the two cannot even exchange keys; NULL: they can */
 };
 
@@ -205,7 +206,7 @@ refuse_cipher(struct xb_case *c, const struct plan *plan)
 
 	if (xb_cipher_is_aead(cipher) && !has_aead(&plan->has.ciphers))
 		what = "has no AEAD cipher";
-	reason = xb_asprintf("%s %s", plan->request->client->version(), what);
+	reason = xb_asprintf("%s %s", plan->client_label, what);
 	xb_case_refuse(c, XB_UNSUPPORTED, reason,
 	    cipher->legacy ? "it needs OpenSSL's legacy provider" : NULL);
 	free(reason);
@@ -214,7 +215,7 @@ refuse_cipher(struct xb_case *c, const struct plan *plan)
 static void
 refuse_mac(struct xb_case *c, const struct plan *plan)
 {
-	char *reason = xb_asprintf("%s does not have this MAC", plan->request->client->version());
+	char *reason = xb_asprintf("%s does not have this MAC", plan->client_label);
 
 	xb_case_refuse(c, XB_UNSUPPORTED, reason, NULL);
 	free(reason);
@@ -281,8 +282,8 @@ why_no_session(const struct plan *plan)
 	if (theirs == NULL)
 		return NULL;
 	list = xb_namelist_join(theirs, ", ", OFFER_QUOTE);
-	reason = xb_asprintf("%s has no %s in common with %s, which offers %s",
-	    plan->request->client->version(), what, plan->run->target.name, list);
+	reason = xb_asprintf("%s has no %s in common with %s, which offers %s", plan->client_label,
+	    what, plan->run->target.name, list);
 	free(list);
 	return reason;
 }
@@ -337,6 +338,7 @@ xb_plan_make(const struct xb_plan_request *request, struct xb_run *run, struct x
 	struct plan plan = { .request = request, .run = run };
 	bool ok = false;
 
+	plan.client_label = xb_client_label(request->client);
 	if (request->client->algorithms != NULL)
 		request->client->algorithms(&plan.has);
 	plan.no_session = why_no_session(&plan);
@@ -359,6 +361,7 @@ out:
 	xb_selection_free(&plan.ciphers);
 	xb_selection_free(&plan.macs);
 	xb_client_algorithms_free(&plan.has);
+	free(plan.client_label);
 	free(plan.no_session);
 	return ok;
 }

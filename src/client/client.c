@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/mem.h"
 #include "client/libssh2.h"
 #include "client/null.h"
 
@@ -20,6 +21,14 @@ xb_client_find(const char *name)
 		if (strcmp(xb_clients[i]->name, name) == 0)
 			return xb_clients[i];
 	return NULL;
+}
+
+char *
+xb_client_label(const struct xb_client *client)
+{
+	const char *version = client->version();
+
+	return xb_asprintf("%s%s%s", client->name, version[0] != '\0' ? " " : "", version);
 }
 
 void

@@ -81,7 +81,7 @@ void xb_client_algorithms_free(struct xb_client_algorithms *algorithms);
  */
 struct xb_client {
 	const char *name;
-	/* Name and version, as it shall be shown: "libssh2 1.10.0". Static. */
+	/* The version that runs, "1.10.0"; "" without one. Static. */
 	const char *(*version)(void);
 	/* Fills an all-zero struct with what this build has, asked at run time. NULL: no SSH. */
 	void (*algorithms)(struct xb_client_algorithms *algorithms);
@@ -93,5 +93,8 @@ struct xb_client {
 /* The first is the default; ends with NULL. */
 extern const struct xb_client *const xb_clients[];
 const struct xb_client *xb_client_find(const char *name);
+
+/* Name and version as they are shown, "libssh2 1.10.0"; fresh. */
+char *xb_client_label(const struct xb_client *client);
 
 #endif

@@ -247,7 +247,7 @@ transfer(const struct xb_transfer *transfer, struct xb_outcome *outcome, struct 
 	xb_exec_sink_init(&remote, transfer->count);
 	outcome->session_cpu_seconds = NAN;
 	if (libssh2_init(0) != 0 || (s.session = libssh2_session_init()) == NULL) {
-		xb_fail(err, XB_FAULT_SYSTEM, "%s does not start", xb_libssh2_version());
+		xb_fail(err, XB_FAULT_SYSTEM, "libssh2 %s does not start", libssh2_version(0));
 		goto out;
 	}
 	if (!xb_libssh2_open(&s, transfer, outcome, err) ||
@@ -300,6 +300,13 @@ ask(LIBSSH2_SESSION *session, int method, struct xb_namelist *names)
 		libssh2_free(session, list);
 }
 
+/* The one that runs, which need not be the one that we were built with. */
+static const char *
+version(void)
+{
+	return libssh2_version(0);
+}
+
 static void
 algorithms(struct xb_client_algorithms *has)
 {
@@ -316,7 +323,7 @@ algorithms(struct xb_client_algorithms *has)
 
 const struct xb_client xb_client_libssh2 = {
 	.name = "libssh2",
-	.version = xb_libssh2_version,
+	.version = version,
 	.algorithms = algorithms,
 	.transfer = transfer,
 	.ranked = true,

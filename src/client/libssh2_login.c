@@ -77,8 +77,8 @@ judge(struct login *login, int rc, const char *what, const char *type)
 	case LIBSSH2_ERROR_AUTHENTICATION_FAILED:
 	case LIBSSH2_ERROR_PUBLICKEY_UNVERIFIED:
 		if (strcmp(type, "ssh-rsa") == 0 && !login->rsa_sha2) {
-			snprintf(why, sizeof(why), "%s cannot sign with RSA and SHA-2",
-			    xb_libssh2_version());
+			snprintf(why, sizeof(why), "libssh2 %s cannot sign with RSA and SHA-2",
+			    libssh2_version(0));
 			note(&login->unusable, what, type, why);
 			return TRIED_UNUSABLE;
 		}

@@ -21,16 +21,6 @@
 /* How often a wait looks whether anything moved. */
 #define LOOK_NS (250 * XB_NS_PER_MS)
 
-const char *
-xb_libssh2_version(void)
-{
-	static char text[48];
-
-	if (text[0] == '\0')
-		snprintf(text, sizeof(text), "libssh2 %.30s", libssh2_version(0));
-	return text;
-}
-
 void
 xb_libssh2_enter(struct xb_libssh2 *s, enum xb_phase phase)
 {
@@ -119,8 +109,8 @@ xb_libssh2_fail(const struct xb_libssh2 *s, const char *step, struct xb_err *err
 
 	libssh2_session_last_error(s->session, &raw, &len, 0);
 	xb_text_printable(text, sizeof(text), raw != NULL ? raw : "", len > 0 ? (size_t)len : 0);
-	return xb_fail(err, XB_FAULT_TRIAL, "%s: %s (%s)", step,
-	    text[0] != '\0' ? text : "failed without a message", xb_libssh2_version());
+	return xb_fail(err, XB_FAULT_TRIAL, "%s: %s (libssh2 %s)", step,
+	    text[0] != '\0' ? text : "failed without a message", libssh2_version(0));
 }
 
 bool

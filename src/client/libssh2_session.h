@@ -24,9 +24,6 @@ struct xb_libssh2 {
 	unsigned long window; /* granted by the far side, then */
 };
 
-/* "libssh2 1.10.0": the version that runs, not the one that we were built with. */
-const char *xb_libssh2_version(void);
-
 /*
  * Waits until the socket is ready for what the session last wanted. AGAIN once the monotonic deadline
  * has passed; FAILED (err set) when the socket fails.

@@ -8,7 +8,7 @@
 static const char *
 null_version(void)
 {
-	return "null";
+	return "";
 }
 
 static enum xb_io

@@ -26,14 +26,6 @@ footnote_of(struct xb_namelist *reasons, const char *reason)
 	return 0;
 }
 
-/* "[a]" to "[z]", then "[27]". */
-static char *
-footnote_mark(size_t place)
-{
-	return place < 26 ? xb_asprintf("[%c]", (int)('a' + place))
-			  : xb_asprintf("[%zu]", place + 1);
-}
-
 static size_t
 add_columns(struct xb_grid *grid, enum xb_rate_unit unit)
 {
@@ -54,11 +46,12 @@ add_row(struct xb_grid *grid, const struct xb_raw_row *row, enum xb_rate_unit un
 {
 	size_t at = xb_grid_add_row(grid), column = 0;
 	char figure[FIGURE_BYTES];
-	char *mark = NULL, *name;
+	char mark[16] = "";
+	char *name;
 
 	if (row->reason != NULL)
-		mark = footnote_mark(footnote_of(reasons, row->reason));
-	name = xb_asprintf("%s%s%s", row->label, mark != NULL ? " " : "", mark != NULL ? mark : "");
+		xb_footnote_mark(mark, sizeof(mark), footnote_of(reasons, row->reason));
+	name = xb_asprintf("%s%s%s", row->label, mark[0] != '\0' ? " " : "", mark);
 	xb_grid_set(grid, at, column++, name);
 	xb_grid_set(grid, at, column++, row->direction);
 	for (size_t i = 0; i < XB_RAW_SIZES; i++) {
@@ -70,7 +63,6 @@ add_row(struct xb_grid *grid, const struct xb_raw_row *row, enum xb_rate_unit un
 	}
 	xb_grid_set(grid, at, column, row->rating);
 	free(name);
-	free(mark);
 }
 
 /* "weak: 3des, blowfish" for a terminal that has no room for the column. */
@@ -98,12 +90,13 @@ write_footnotes(const struct xb_raw_table *table, const struct xb_namelist *reas
     bool rating_shown, int width, FILE *out)
 {
 	for (size_t i = 0; i < reasons->count; i++) {
-		char *mark = footnote_mark(i);
-		char *line = xb_asprintf("%s %s", mark, reasons->names[i]);
+		char mark[16];
+		char *line;
 
+		xb_footnote_mark(mark, sizeof(mark), i);
+		line = xb_asprintf("%s %s", mark, reasons->names[i]);
 		xb_wrap(out, width, 0, 4, line);
 		free(line);
-		free(mark);
 	}
 	if (!rating_shown) {
 		write_rated(table, "weak", width, out);

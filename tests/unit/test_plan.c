@@ -27,7 +27,7 @@ plain_algorithms(struct xb_client_algorithms *algorithms)
 static const char *
 plain_version(void)
 {
-	return "plain 1.0";
+	return "1.0";
 }
 
 static const struct xb_client plain = {

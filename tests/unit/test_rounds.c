@@ -151,7 +151,7 @@ each_round_visits_every_case_once_and_orders_differ(void **state)
 	run_bench(&bench);
 	order_of(&bench.run, order, 4);
 	for (size_t round = 0; round < 4; round++) {
-		for (char c = 'a'; c <= 'e'; c++)
+		for (int c = 'a'; c <= 'e'; c++)
 			if (memchr(order + round * 6, c, 5) == NULL)
 				fail_msg("%c has no place in round %zu: %s", c, round, order);
 		differ = differ || memcmp(order, order + round * 6, 5) != 0;
