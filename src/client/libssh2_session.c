@@ -126,7 +126,8 @@ xb_libssh2_step(const struct xb_libssh2 *s, int rc, const char *step, int64_t de
 		return xb_libssh2_fail(s, step, err);
 	io = xb_libssh2_wait(s, deadline_ns, err);
 	if (io == XB_IO_AGAIN)
-		return xb_fail(err, XB_FAULT_TRIAL, "%s: no answer in time", step);
+		return xb_fail(err, XB_FAULT_TRIAL,
+		    "%s: no answer in time (more: --connect-timeout, --stall-timeout)", step);
 	*again = true;
 	return io == XB_IO_DONE;
 }
