@@ -16,6 +16,7 @@
 	"4242 (sshd) S 4200 4242 4242 0 -1 4194560 1234 5678 0 0 " ticks " 0 0 20 0 1 0 123456 1 2"
 #define SESSION_STAT(ticks) \
 	"4242 (sshd-session) S 4200 4242 4242 0 -1 4194560 1234 5678 0 0 " ticks " 0 0 20 0 1 0 1"
+#define OTHER_STAT "1 (my sshd) S 4 5 6 0 -1 1 2 3 0 0 1 1 0"
 #define BASH_STAT "4242 (bash) S 4200 4242 4242 0 -1 4194560 1234 5678 0 0 17 4 0 0 20 0 1 0 123456"
 
 static void
@@ -219,8 +220,7 @@ cpu_of_a_shell_in_between_is_not_the_servers(void **state)
 		"@-ready \n@-end 0 " SSHD_STAT("1 1") "\n",
 		"@-ready 1 (sshd) S 1 2 3\n@-end 0 1 (sshd) S 1 2 3\n",
 		"@-ready sshd\n@-end 0 (sshd\n",
-		"@-ready 1 (my sshd) S 4 5 6 0 -1 1 2 3 0 0 1 1 0\n"
-		"@-end 0 1 (my sshd) S 4 5 6 0 -1 1 2 3 0 0 1 1 0\n",
+		"@-ready " OTHER_STAT "\n@-end 0 " OTHER_STAT "\n",
 	};
 	struct xb_exec_sink sink;
 
