@@ -29,21 +29,24 @@ xb_libssh2_enter(struct xb_libssh2 *s, enum xb_phase phase)
 }
 
 /*
- * Progress is what moves payload: the socket's queue, or the window that the far side grants. A
- * keepalive is a sign of life and no progress, so a far side that is stuck is found all the same.
+ * Progress is what moves payload: what the library took, the socket's queue, or the window that the
+ * far side grants. A wait may find the last two as the one before it did, with much sent in between.
+ * A keepalive is a sign of life and no progress, so a far side that is stuck is found all the same.
  */
 static void
 look_for_progress(struct xb_libssh2 *s)
 {
 	unsigned long window = s->channel != NULL ? libssh2_channel_window_write(s->channel) : 0;
+	uint64_t bytes = atomic_load_explicit(&s->live->bytes, memory_order_relaxed);
 	int queued = 0;
 
 #ifdef SIOCOUTQ
 	if (ioctl(s->fd, SIOCOUTQ, &queued) != 0)
 		queued = 0;
 #endif
-	if (queued == s->queued && window == s->window)
+	if (bytes == s->bytes && queued == s->queued && window == s->window)
 		return;
+	s->bytes = bytes;
 	s->queued = queued;
 	s->window = window;
 	s->progress_ns = xb_clock_ns();

@@ -20,6 +20,7 @@ struct xb_libssh2 {
 	int fd;
 	bool broken;          /* a write failed, rather than stalled */
 	int64_t progress_ns;  /* when payload last moved */
+	uint64_t bytes;       /* that the library had taken, then */
 	int queued;           /* in the socket's send queue, then */
 	unsigned long window; /* granted by the far side, then */
 };

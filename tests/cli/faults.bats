@@ -170,6 +170,26 @@ failed_and_went_on() {
 	    (.reason | test("no end line.*1.5 s"))'
 }
 
+@test "a slow sink that goes on is not taken for a stall" {
+	# The sink takes a channel window at a time, and the stream lasts four times the time-out.
+	cat >"$BATS_TEST_TMPDIR/cat" <<-'END'
+		#!/bin/sh
+		while [ -n "$(head -c 2097152 | tail -c 1 | od -An -tx1)" ]; do sleep 0.1; done
+	END
+	cat >"$BATS_TEST_TMPDIR/login" <<-END
+		#!/bin/sh
+		PATH=$BATS_TEST_TMPDIR:\$PATH
+		eval "\$SSH_ORIGINAL_COMMAND"
+	END
+	printf '#!/bin/sh\n' >"$BATS_TEST_TMPDIR/wc"
+	chmod +x "$BATS_TEST_TMPDIR"/{cat,login,wc}
+	start_host "$dir" "ForceCommand $BATS_TEST_TMPDIR/login"
+	run bench "${login[@]}" --rounds 1 --time 4s --stall-timeout 1s --ciphers aes128-ctr \
+	    --export-json "$json" "$host"
+	ended 0
+	holds "$json" '.results[0] | .status == "measured" and .samples[0].seconds >= 4'
+}
+
 @test "a far side that never begins is left after the stall time-out, keepalives or not" {
 	printf '#!/bin/sh\nwhile [ -d "%s" ]; do sleep 0.1; done\n' "$BATS_TEST_TMPDIR" \
 	    >"$BATS_TEST_TMPDIR/login"
