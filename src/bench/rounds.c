@@ -258,7 +258,7 @@ measure_null(struct state *state)
 	xb_trial_run(&trial, &sample, &end);
 	state->run->null_rate = xb_sample_rate(&sample);
 	if (sample.status != XB_MEASURED && end.err.fault != XB_FAULT_SIGNAL)
-		xb_namelist_add(&state->run->notes, "the harness alone could not be measured", 39);
+		xb_namelist_add_once(&state->run->notes, "the harness alone could not be measured");
 }
 
 static void
