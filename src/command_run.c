@@ -36,7 +36,6 @@
 /* A run and what it holds. */
 struct bench {
 	const struct xb_options *options;
-	const struct xb_client *client;
 	struct xb_rundir *dir;
 	struct xb_target *target;
 	struct xb_payload *payload;
@@ -157,7 +156,7 @@ static void
 fill_target(struct bench *bench)
 {
 	const struct xb_target *target = bench->target;
-	struct xb_target_sheet *sheet = &bench->run.target;
+	struct xb_target_sheet *sheet = xb_run_add_target(&bench->run);
 	const struct xb_private_login *login;
 
 	sheet->name = xb_strdup(target->name);
@@ -234,7 +233,6 @@ make_plan(struct bench *bench, struct xb_err *err)
 	const struct xb_plan_request request = {
 		.ciphers = bench->options->ciphers,
 		.macs = bench->options->macs,
-		.client = bench->client,
 	};
 
 	return xb_plan_make(&request, &bench->run, err);
@@ -245,7 +243,7 @@ run_rounds(struct bench *bench, struct xb_err *err)
 {
 	const struct xb_rounds rounds = {
 		.run = &bench->run,
-		.target = bench->target,
+		.targets = &bench->target,
 		.payload = bench->payload,
 		.stall_ns = bench->options->stall_timeout_ns,
 		.max_ns = bench->options->max_ns,
@@ -328,7 +326,6 @@ xb_command_run(const struct xb_options *options, int *code, struct xb_err *err)
 {
 	struct bench bench = {
 		.options = options,
-		.client = xb_clients[0],
 		.run = { .null_rate = NAN },
 	};
 	char date[32];

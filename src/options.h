@@ -31,6 +31,17 @@ struct xb_options {
 	/* what */
 	char *ciphers; /* NULL: the default */
 	char *macs;
+	char *compression; /* --compress; lists as struct xb_plan_request has them, NULL: not given */
+	char *clients;
+	char *methods;
+	char *directions;
+	char *streams;
+	char *servers;        /* kinds of private servers; NULL: openssh */
+	unsigned window;      /* --dropbear-window, bytes; 0: dropbear's own */
+	unsigned handshakes;  /* --handshake; 0: a run that streams */
+	char *kex;
+	char *hostkeys;       /* --host-key-algorithms */
+	char *remote_file;
 	char *payload;
 	/* how much */
 	int64_t time_ns; /* 0: no time-box */

@@ -102,7 +102,7 @@ fill_rate(const struct xb_run *run, struct xb_row *row)
 	row->client_cpu_per_gb = interval_of(result, client_cpu_per_gb).median;
 	row->server_cpu_per_gb = interval_of(result, server_cpu_per_gb).median;
 	row->login_seconds = interval_of(result, login_seconds).median;
-	if (run->target.is_local && row->rate.count > 0 && row->raw > 0) {
+	if (run->targets[0].is_local && row->rate.count > 0 && row->raw > 0) {
 		row->of_raw = row->rate.median / row->raw;
 		row->overhead = 1 - row->of_raw;
 	}

@@ -90,12 +90,12 @@ put_where(FILE *out, const struct field *field)
 {
 	char name[256];
 
-	if (field->run->target.is_local) {
+	if (field->run->targets[0].is_local) {
 		fputs("here", out);
 		return;
 	}
-	xb_text_printable(name, sizeof(name), field->run->target.name,
-	    strlen(field->run->target.name));
+	xb_text_printable(name, sizeof(name), field->run->targets[0].name,
+	    strlen(field->run->targets[0].name));
 	fprintf(out, "to %s", name);
 }
 
@@ -378,7 +378,7 @@ limit_text(const struct xb_run *run, const struct xb_row *leader)
 	bool server_full = server_core >= FULL_CORE;
 	char server[256];
 
-	server_name(&run->target, server, sizeof(server));
+	server_name(&run->targets[0], server, sizeof(server));
 	if (client_full && server_full) {
 		bool server_first = server_core > client_core;
 

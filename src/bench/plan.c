@@ -19,6 +19,7 @@
 /* The plan while it is made. */
 struct plan {
 	const struct xb_plan_request *request;
+	const struct xb_client *client;
 	struct xb_run *run;
 	struct xb_selection ciphers;
 	struct xb_selection macs;
@@ -53,7 +54,7 @@ select_add(struct xb_selection *selection, const char *name, bool by_name)
 static void
 add_unknown_ciphers(struct plan *plan)
 {
-	const struct xb_namelist *names = &plan->run->target.offer.ciphers_up;
+	const struct xb_namelist *names = &plan->run->targets[0].offer.ciphers_up;
 	size_t i;
 
 	for (i = 0; i < names->count; i++)
@@ -64,7 +65,7 @@ add_unknown_ciphers(struct plan *plan)
 static void
 add_unknown_macs(struct plan *plan)
 {
-	const struct xb_namelist *names = &plan->run->target.offer.macs_up;
+	const struct xb_namelist *names = &plan->run->targets[0].offer.macs_up;
 	size_t i;
 
 	for (i = 0; i < names->count; i++)
@@ -101,7 +102,7 @@ add_note(struct plan *plan, char *note)
 static void
 default_ciphers(struct plan *plan)
 {
-	const struct xb_offer *offer = &plan->run->target.offer;
+	const struct xb_offer *offer = &plan->run->targets[0].offer;
 	size_t i;
 
 	plan->ciphers.defaulted = true;
@@ -117,7 +118,7 @@ default_ciphers(struct plan *plan)
 		add_note(plan,
 		    xb_asprintf("%s offers no sound cipher that we know: all that it offers are "
 				"shown",
-			plan->run->target.name));
+			plan->run->targets[0].name));
 	}
 	add_unknown_ciphers(plan);
 }
@@ -144,7 +145,7 @@ takes_mac(const struct plan *plan)
 static void
 default_macs(struct plan *plan)
 {
-	const struct xb_offer *offer = &plan->run->target.offer;
+	const struct xb_offer *offer = &plan->run->targets[0].offer;
 	const char *chosen = NULL;
 	int rating;
 	size_t i;
@@ -162,7 +163,7 @@ default_macs(struct plan *plan)
 		chosen = DEFAULT_MAC;
 	if (strcmp(chosen, DEFAULT_MAC) != 0 && takes_mac(plan))
 		add_note(plan,
-		    xb_asprintf("%s does not offer %s: %s is used", plan->run->target.name,
+		    xb_asprintf("%s does not offer %s: %s is used", plan->run->targets[0].name,
 			DEFAULT_MAC, chosen));
 	select_add(&plan->macs, chosen, false);
 }
@@ -171,7 +172,7 @@ default_macs(struct plan *plan)
 static void
 refuse_offer(struct xb_case *c, const struct plan *plan, const struct xb_namelist *names)
 {
-	const struct xb_target_sheet *target = &plan->run->target;
+	const struct xb_target_sheet *target = &plan->run->targets[0];
 	char *list = xb_namelist_join(names, ", ", OFFER_QUOTE);
 	char *reason = xb_asprintf("not offered by %s, which offers %s", target->name, list);
 
@@ -226,7 +227,7 @@ static void
 judge(const struct plan *plan, const struct xb_selected *cipher, const struct xb_selected *mac,
     struct xb_case *c)
 {
-	const struct xb_offer *offer = &plan->run->target.offer;
+	const struct xb_offer *offer = &plan->run->targets[0].offer;
 	const struct xb_suite *suite = &c->suite;
 
 	/* A refusal concerns the user as far as the refused name was typed. A MAC that was chosen for
@@ -267,7 +268,7 @@ in_common(const struct xb_namelist *ours, const struct xb_namelist *theirs)
 static char *
 why_no_session(const struct plan *plan)
 {
-	const struct xb_offer *offer = &plan->run->target.offer;
+	const struct xb_offer *offer = &plan->run->targets[0].offer;
 	const struct xb_namelist *theirs = NULL;
 	const char *what = "key exchange";
 	char *list, *reason;
@@ -283,7 +284,7 @@ why_no_session(const struct plan *plan)
 		return NULL;
 	list = xb_namelist_join(theirs, ", ", OFFER_QUOTE);
 	reason = xb_asprintf("%s has no %s in common with %s, which offers %s", plan->client_label,
-	    what, plan->run->target.name, list);
+	    what, plan->run->targets[0].name, list);
 	free(list);
 	return reason;
 }
@@ -292,25 +293,10 @@ why_no_session(const struct plan *plan)
 static void
 add_case(struct plan *plan, const struct xb_selected *cipher, const struct xb_selected *mac)
 {
-	struct xb_run *run = plan->run;
-	struct xb_result *result;
+	struct xb_result *result = xb_run_add_result(plan->run);
 
-	run->results = xb_grow(run->results, run->result_count, sizeof(*run->results));
-	result = &run->results[run->result_count++];
-	*result = (struct xb_result){
-		.c = {
-			.suite = {
-				.cipher_name = xb_strdup(cipher->name),
-				.cipher = xb_cipher_by_name(cipher->name),
-				.mac_name = mac != NULL ? xb_strdup(mac->name) : NULL,
-				.mac = mac != NULL ? xb_mac_by_name(mac->name) : NULL,
-			},
-			.client = plan->request->client->name,
-			.method = XB_METHOD_EXEC,
-			.direction = XB_UPLOAD,
-			.status = XB_PLANNED,
-		},
-	};
+	xb_suite_init(&result->c.suite, cipher->name, mac != NULL ? mac->name : NULL, NULL);
+	result->c.client = plan->client->name;
 	judge(plan, cipher, mac, &result->c);
 }
 
@@ -334,13 +320,13 @@ cross(struct plan *plan)
 bool
 xb_plan_make(const struct xb_plan_request *request, struct xb_run *run, struct xb_err *err)
 {
-	const struct xb_offer *offer = &run->target.offer;
-	struct plan plan = { .request = request, .run = run };
+	const struct xb_offer *offer = &run->targets[0].offer;
+	struct plan plan = { .request = request, .client = xb_clients[0], .run = run };
 	bool ok = false;
 
-	plan.client_label = xb_client_label(request->client);
-	if (request->client->algorithms != NULL)
-		request->client->algorithms(&plan.has);
+	plan.client_label = xb_client_label(plan.client);
+	if (plan.client->algorithms != NULL)
+		plan.client->algorithms(&plan.has);
 	plan.no_session = why_no_session(&plan);
 	if (request->ciphers == NULL)
 		default_ciphers(&plan);

@@ -12,16 +12,41 @@ struct xb_err;
 struct xb_offer;
 struct xb_run;
 
-/* What the plan is made of. */
+/* What the plan is made of; all lists are as typed. */
 struct xb_plan_request {
-	const char *ciphers; /* --ciphers as typed; NULL: the sound ones that are offered */
-	const char *macs;    /* --macs as typed; NULL: hmac-sha2-256 where a MAC applies */
-	const struct xb_client *client;
+	const char *ciphers;     /* NULL: the sound ones that are offered */
+	const char *macs;        /* NULL: hmac-sha2-256 where a MAC applies */
+	const char *compression; /* names of "none", "zlib", "zlib@openssh.com"; NULL: none */
+	const char *clients;     /* names, or "all"; NULL: openssh and libssh2 */
+	const char *methods;     /* "auto", or names of exec, scp, sftp; NULL: auto */
+	const char *directions;  /* "upload", "download", "both"; NULL: upload */
+	const char *streams;     /* numbers; NULL: 1 */
+	unsigned handshakes;     /* logins of each case, no bulk data; 0: streams */
+	const char *kex;         /* of handshakes: names, globs, "all"; NULL: as negotiated */
+	const char *hostkeys;    /* likewise */
+	bool has_remote_file;    /* the user named a file to download */
 };
 
 /*
- * Fills run->results: every selected suite in the order of the user's list (or of our table), each
- * with a status: planned, or not offered or unsupported with its reason. Needs run->target filled in.
+ * Checks the lists that need no target: clients, methods, directions, streams, compression, and, where
+ * there is no host whose offer could explain them, ciphers and MACs. False with err set
+ * (XB_FAULT_USAGE): option, value, what would be accepted.
+ */
+bool xb_plan_check(const struct xb_plan_request *request, bool has_host, struct xb_err *err);
+
+/*
+ * True when some selected cipher is one that the first target, a private one, cannot take and that the
+ * stand-in server may have. Needs the first sheet filled in.
+ */
+bool xb_plan_wants_stand_in(const struct xb_plan_request *request, const struct xb_run *run);
+
+/*
+ * Fills run->results: suite by suite in the order of the user's list (or of our table), and for each
+ * all targets, methods, directions, streams and clients, each with a status: planned, or not offered,
+ * unsupported or failed (a server that is absent) with its reason. Then a reference case for client tcp and null where they were named, and for each
+ * ranked client, method and direction against the first target one that is as_negotiated, whose
+ * suite is still empty. Needs run->targets filled in. A cipher that the first target does not take
+ * goes to a target that stands in; else each goes to every target.
  * A choice that was made for the user (another MAC than the default) goes into run->notes. False with
  * err set (XB_FAULT_USAGE) for a list that names nothing we know.
  */

@@ -146,13 +146,17 @@ trial_of(const struct state *state, const struct xb_result *result)
 
 	return (struct xb_trial){
 		.client = xb_client_find(result->c.client),
-		.target = state->rounds->target,
+		.target = state->rounds->targets[result->c.target],
 		.suite = &result->c.suite,
+		.method = result->c.method,
+		.direction = result->c.direction,
+		.streams = result->c.streams,
 		.payload = state->rounds->payload,
 		.time_ns = settings->time_ns,
 		.size = settings->size,
 		.stall_ns = state->rounds->stall_ns,
 		.client_cpu = settings->client_cpu,
+		.server_cpu = settings->server_cpu,
 		.login_hint = state->login_hint[0] != '\0' ? state->login_hint : NULL,
 	};
 }
@@ -265,7 +269,7 @@ static void
 note_count(struct state *state, const struct xb_sample *sample, const struct xb_trial_end *end,
     struct xb_err *err)
 {
-	struct xb_target_sheet *sheet = &state->run->target;
+	struct xb_target_sheet *sheet = &state->run->targets[0];
 
 	free(sheet->count_check);
 	if (!end->has_count) {

@@ -21,8 +21,9 @@ struct xb_rounds_news {
 /* How to run the rounds of a plan. */
 struct xb_rounds {
 	struct xb_run *run; /* planned; is filled */
-	const struct xb_target *target;
-	const struct xb_payload *payload;
+	struct xb_target *const *targets; /* beside run->targets; NULL where one is absent */
+	struct xb_payload *payload;
+	const char *remote_file; /* the user's, on the far side; NULL: none */
 	int64_t stall_ns;
 	int64_t max_ns; /* bounds the run: no trial begins that would pass it; 0: no bound */
 	/* Both may be NULL. on_round is called after each whole round, and false from it ends the
@@ -33,11 +34,13 @@ struct xb_rounds {
 };
 
 /*
- * Logs in once to see that it works (and, where the far side has GNU wc, that it counts what we
- * send), then visits all planned cases in each round in a fresh random order from the recorded seed.
+ * Logs in once for each target, client, method and direction to see that it works (and, where the far
+ * side has GNU wc, that it counts what we send): what does not work is found here and is then the
+ * reason of all its cases; the suite as negotiated is read here, and its case joins an equal one. Then
+ * visits all planned cases in each round in a fresh random order from the recorded seed.
  * A disturbed trial is repeated once. A signal or the time bound ends it early: what is measured
  * stays, run->partial tells. Every planned case ends as measured or failed. False with err set when
- * the first login fails (XB_FAULT_TARGET) or this machine does (XB_FAULT_SYSTEM).
+ * no login works (XB_FAULT_TARGET) or this machine does (XB_FAULT_SYSTEM).
  */
 bool xb_rounds_run(const struct xb_rounds *rounds, struct xb_err *err);
 

@@ -81,7 +81,7 @@ on_login(void *ctx)
 }
 
 /* The order matters: the clock is read last before the stream begins and first after its end. */
-static void
+static bool
 on_ready(void *ctx)
 {
 	struct running *running = ctx;
@@ -96,6 +96,7 @@ on_ready(void *ctx)
 	m->boot_ns = xb_clock_boot_ns();
 	m->cpu_ns = xb_clock_cpu_ns();
 	m->wall_ns = xb_clock_ns();
+	return true;
 }
 
 static void
@@ -121,6 +122,11 @@ work(int out_fd, void *ctx)
 	const struct xb_transfer transfer = {
 		.target = trial->target,
 		.suite = trial->suite,
+		.method = trial->method,
+		.direction = trial->direction,
+		.remote_file = trial->remote_file,
+		.remote_bytes = trial->remote_bytes,
+		.server_cpu = trial->server_cpu,
 		.payload = trial->payload,
 		.time_ns = trial->time_ns,
 		.size = trial->size,
@@ -136,6 +142,9 @@ work(int out_fd, void *ctx)
 
 	xb_affinity_pin(trial->client_cpu);
 	message->outcome.session_cpu_seconds = NAN;
+	message->outcome.start_seconds = NAN;
+	message->outcome.programs_cpu_seconds = NAN;
+	message->outcome.sink_cpu_seconds = NAN;
 	message->ok = trial->client->transfer(&transfer, &message->outcome, &message->err);
 	xb_write_all(out_fd, message, sizeof(*message));
 }
@@ -313,6 +322,7 @@ sample_clear(struct xb_sample *sample)
 {
 	memset(sample, 0, sizeof(*sample));
 	sample->seconds = NAN;
+	sample->start_seconds = NAN;
 	sample->connect_seconds = NAN;
 	sample->kex_seconds = NAN;
 	sample->auth_seconds = NAN;

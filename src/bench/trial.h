@@ -17,13 +17,20 @@ struct xb_trial {
 	const struct xb_client *client;
 	const struct xb_target *target; /* NULL for the null client */
 	const struct xb_suite *suite;
+	enum xb_method method;
+	enum xb_direction direction;
+	unsigned streams; /* sessions at once; they stream when all are ready. The sample is their sum:
+	                     bytes and CPU added, seconds from the common start to the last end */
 	const struct xb_payload *payload;
+	const char *remote_file; /* as in struct xb_transfer */
+	uint64_t remote_bytes;
 	int64_t time_ns; /* as in struct xb_transfer */
 	uint64_t size;
 	int64_t stall_ns;
 	bool count;
 	const char *login_hint; /* as an earlier trial's end gave it, NULL: none */
 	int client_cpu;         /* -1: anywhere */
+	int server_cpu;         /* for a sink of our own, -1: anywhere */
 };
 
 /* What became of it, besides the sample. */

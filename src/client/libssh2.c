@@ -226,7 +226,8 @@ stream(struct xb_libssh2 *s, const struct xb_transfer *transfer, struct xb_exec_
 	    !await_ready(s, remote, transfer->stall_ns, err))
 		return false;
 	xb_libssh2_enter(s, XB_PHASE_STREAM);
-	transfer->on_ready(transfer->ctx);
+	if (!transfer->on_ready(transfer->ctx))
+		return xb_fail(err, XB_FAULT_TRIAL, "another stream has failed");
 	if (!xb_stream_upload(transfer, &sink, &outcome->bytes, err)) {
 		explain_broken_stream(s, remote, outcome->bytes, err);
 		return false;

@@ -1,5 +1,7 @@
 #include "client/null.h"
 
+#include "base/err.h"
+#include "client/client.h"
 #include "client/stream.h"
 
 /* The packet size of an SSH client, so that the loop goes round as often as with a real one. */
@@ -36,7 +38,8 @@ null_transfer(const struct xb_transfer *transfer, struct xb_outcome *outcome, st
 	const struct xb_sink sink = { .send = null_send, .wait = null_wait };
 	bool ok;
 
-	transfer->on_ready(transfer->ctx);
+	if (!transfer->on_ready(transfer->ctx))
+		return xb_fail(err, XB_FAULT_TRIAL, "another stream has failed");
 	ok = xb_stream_upload(transfer, &sink, &outcome->bytes, err);
 	transfer->on_end(transfer->ctx);
 	return ok;

@@ -16,7 +16,7 @@ struct xb_rundir;
 struct xb_payload;
 
 struct xb_payload_options {
-	const char *what;            /* "sparse", "random", or a path */
+	const char *what;            /* "sparse", "random", "text:PERCENT", or a path */
 	uint64_t bytes;              /* length of the sparse file */
 	uint64_t seed;               /* of random bytes */
 	const struct xb_rundir *dir; /* where the sparse file is created */
@@ -30,7 +30,20 @@ struct xb_payload_options {
 struct xb_payload *xb_payload_new(const struct xb_payload_options *options, struct xb_err *err);
 void xb_payload_free(struct xb_payload *payload);
 
-/* Its length in bytes; random bytes are without end: 0. */
+/*
+ * A file for a program to read (scp, sftp, ssh's stdin, a private server's downloads): the first size
+ * bytes of the payload, begun again where the payload is shorter; size 0: its own length, or 64 MiB
+ * where it has none. Created in the run directory when it is asked for, mode 0600 (it belongs to
+ * whom the directory belongs), kept for the next time, and read once so that its pages are in memory;
+ * the user's own file where it has that length. Borrowed, NULL with err set (XB_FAULT_SYSTEM): the
+ * file system is full.
+ */
+const char *xb_payload_file(struct xb_payload *payload, uint64_t size, struct xb_err *err);
+
+/* True when it is nothing but zeros, which compress to nothing. */
+bool xb_payload_is_zeros(const struct xb_payload *payload);
+
+/* Its length in bytes; random bytes and text are without end: 0. */
 uint64_t xb_payload_bytes(const struct xb_payload *payload);
 
 /* What the user should know, such as a smaller file than asked for; NULL when nothing. */

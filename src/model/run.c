@@ -39,6 +39,28 @@ xb_run_primitive(const struct xb_run *run, const char *cipher_name, const char *
 	return NULL;
 }
 
+const struct xb_target_sheet *
+xb_run_target(const struct xb_run *run, const struct xb_case *c)
+{
+	return &run->targets[c->target];
+}
+
+struct xb_target_sheet *
+xb_run_add_target(struct xb_run *run)
+{
+	run->targets = xb_grow(run->targets, run->target_count, sizeof(*run->targets));
+	run->targets[run->target_count] = (struct xb_target_sheet){ 0 };
+	return &run->targets[run->target_count++];
+}
+
+struct xb_result *
+xb_run_add_result(struct xb_run *run)
+{
+	run->results = xb_grow(run->results, run->result_count, sizeof(*run->results));
+	run->results[run->result_count] = (struct xb_result){ .c = { .streams = 1 } };
+	return &run->results[run->result_count++];
+}
+
 static void
 primitive_free(struct xb_primitive_result *p)
 {
@@ -56,6 +78,8 @@ static void
 sheet_free(struct xb_target_sheet *target)
 {
 	free(target->name);
+	free(target->server);
+	free(target->absent);
 	free(target->address);
 	free(target->user);
 	free(target->server_program);
@@ -71,7 +95,9 @@ xb_run_free(struct xb_run *run)
 	free(run->started);
 	xb_namelist_free(&run->libraries);
 	xb_host_free(&run->host);
-	sheet_free(&run->target);
+	for (size_t i = 0; i < run->target_count; i++)
+		sheet_free(&run->targets[i]);
+	free(run->targets);
 	free(run->settings.payload);
 	free(run->settings.pin_note);
 	for (size_t i = 0; i < run->result_count; i++) {
@@ -82,6 +108,8 @@ xb_run_free(struct xb_run *run)
 	for (size_t i = 0; i < run->primitive_count; i++)
 		primitive_free(&run->primitives[i]);
 	free(run->primitives);
+	xb_series_free(&run->deflate);
+	xb_series_free(&run->inflate);
 	xb_namelist_free(&run->notes);
 	free(run->partial_reason);
 	*run = (struct xb_run){ 0 };

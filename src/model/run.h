@@ -45,6 +45,9 @@ struct xb_result {
 /* What stands at the other end, as far as reports tell. */
 struct xb_target_sheet {
 	char *name;    /* what the user typed, or "this machine" */
+	char *server;  /* the kind of a private server, "openssh"; NULL: not ours */
+	char *absent;  /* why it could not be started: no case of it runs; NULL: it serves */
+	bool stands_in; /* started beside the first, for ciphers that that one cannot take */
 	char *address; /* "192.168.1.20" or "127.0.0.1"; NULL when never reached */
 	unsigned port;
 	char *user;
@@ -62,7 +65,8 @@ struct xb_settings {
 	uint64_t size;   /* payload bytes a trial; 0: no size */
 	unsigned rounds; /* planned */
 	uint64_t seed;
-	char *payload;          /* "sparse", "random", or a path */
+	unsigned handshakes;    /* logins of each case, no bulk data; 0: a run that streams */
+	char *payload;          /* "sparse", "random", "text:PERCENT", or a path */
 	uint64_t payload_bytes; /* the file's length */
 	bool pinned;
 	int client_cpu; /* -1 when not pinned */
@@ -77,12 +81,15 @@ struct xb_run {
 	struct xb_namelist
 	    libraries; /* "libssh2 1.10.0", "OpenSSL 3.0.19", … ; first: "xferbench 0.1" */
 	struct xb_host host;
-	struct xb_target_sheet target;
+	size_t target_count;
+	struct xb_target_sheet *targets; /* the first is the one that the run is about */
 	struct xb_settings settings;
 	size_t result_count;
 	struct xb_result *results; /* in the order of the plan */
 	size_t primitive_count;
 	struct xb_primitive_result *primitives;
+	struct xb_series deflate; /* zlib alone on this payload, input bytes per second, one a round */
+	struct xb_series inflate; /* likewise, output bytes per second */
 	struct xb_namelist notes; /* what the user should know, a line each */
 	unsigned rounds_done;     /* whole rounds */
 	unsigned logins;          /* made so far */
@@ -90,6 +97,15 @@ struct xb_run {
 	bool partial;             /* ended early: by a signal, --max-time, or a fault */
 	char *partial_reason;
 };
+
+/* The target of a case. */
+const struct xb_target_sheet *xb_run_target(const struct xb_run *run, const struct xb_case *c);
+
+/* Appends an all-zero sheet and returns it, valid until the next one. */
+struct xb_target_sheet *xb_run_add_target(struct xb_run *run);
+
+/* Appends a result without samples, planned, of one stream; valid until the next one. */
+struct xb_result *xb_run_add_result(struct xb_run *run);
 
 /* The primitive result of a suite, NULL when there is none. */
 const struct xb_primitive_result *xb_run_primitive(const struct xb_run *run,

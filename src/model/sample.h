@@ -25,6 +25,7 @@ const char *xb_mark_name(unsigned bit);
 struct xb_negotiated {
 	char cipher[XB_NAME_MAX];
 	char mac[XB_NAME_MAX]; /* "" with AEAD */
+	char compression[XB_NAME_MAX]; /* "none", "zlib@openssh.com", "zlib" */
 	char kex[XB_NAME_MAX];
 	char hostkey[XB_NAME_MAX];
 };
@@ -37,15 +38,17 @@ struct xb_sample {
 	unsigned order;        /* place within its round, from 0 */
 	uint64_t bytes; /* payload bytes that the far end confirmed; when failed: sent so far */
 	double seconds; /* from the ready line to the end line */
+	double start_seconds; /* of a client that is a program: until it connects; NAN: none */
 	double connect_seconds;
 	double kex_seconds;
 	double auth_seconds;
-	double client_cpu_seconds; /* between ready and end */
+	double client_cpu_seconds; /* between ready and end; with the programs that it runs */
 	double server_cpu_seconds; /* session and sink, between ready and end; NAN unknown */
 	double server_core_share;  /* busy share of the session process's core, 0..1; NAN unknown */
 	double foreign_cpu_seconds; /* CPU of others on this machine meanwhile; NAN unknown */
 	double steal_seconds;       /* taken by the hypervisor; NAN unknown */
-	long peak_kib;              /* the trial process's peak memory */
+	uint64_t wire_bytes; /* in the payload's direction, as TCP or the client counts; 0 unknown */
+	long peak_kib;       /* the trial process's peak memory */
 	unsigned marks;             /* enum xb_mark */
 	struct xb_negotiated negotiated;
 };

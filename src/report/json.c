@@ -346,7 +346,7 @@ document(const struct xb_run *run)
 	    "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:I, s:o, s:o, s:b,"
 	    " s:o}",
 	    "schema", SCHEMA, "tool", versioned(tool), "libraries", libraries(&run->libraries),
-	    "started", text(run->started), "host", host(&run->host), "target", target(&run->target),
+	    "started", text(run->started), "host", host(&run->host), "target", target(&run->targets[0]),
 	    "settings", settings(&run->settings), "results", results(run), "primitives",
 	    primitives(run), "rounds_done", (json_int_t)run->rounds_done, "seconds",
 	    number(run->seconds), "logins", (json_int_t)run->logins, "null_rate",

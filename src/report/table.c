@@ -95,7 +95,7 @@ xb_table_seconds(char *out, size_t size, double seconds)
 const char *
 xb_table_server(const struct xb_table *table, char *out, size_t size)
 {
-	const struct xb_target_sheet *target = &table->run->target;
+	const struct xb_target_sheet *target = &table->run->targets[0];
 
 	if (target->is_private && target->server_program != NULL) {
 		const char *slash = strrchr(target->server_program, '/');

@@ -194,19 +194,19 @@ static void
 put_facts(const struct xb_table *table)
 {
 	const struct xb_run *run = table->run;
-	const char *server = run->target.server_version;
+	const char *server = run->targets[0].server_version;
 	char *libraries = xb_namelist_join(&run->libraries, ", ", MOST_LIBRARIES);
 	char printable[512];
 
-	if (run->target.count_check != NULL)
-		xb_table_line(table, INDENT, "%s", run->target.count_check);
+	if (run->targets[0].count_check != NULL)
+		xb_table_line(table, INDENT, "%s", run->targets[0].count_check);
 	if (server == NULL)
-		server = run->target.offer.banner;
+		server = run->targets[0].offer.banner;
 	if (server != NULL) {
 		xb_text_printable(printable, sizeof(printable), server, strlen(server));
 		xb_table_line(table, INDENT, "server: %s%s%s", printable,
-		    run->target.server_program != NULL ? ", " : "",
-		    run->target.server_program != NULL ? run->target.server_program : "");
+		    run->targets[0].server_program != NULL ? ", " : "",
+		    run->targets[0].server_program != NULL ? run->targets[0].server_program : "");
 	}
 	if (libraries[0] != '\0')
 		xb_table_line(table, INDENT, "%s", libraries);

@@ -169,7 +169,7 @@ put_cost(FILE *out, const struct xb_run *run)
 	char text[32];
 
 	fputs("; ", out);
-	if (!run->target.is_private)
+	if (!run->targets[0].is_private)
 		fprintf(out, "%u login%s, ", run->logins, run->logins == 1 ? "" : "s");
 	/* Parts of a second are noise in what a run takes. */
 	xb_table_seconds(text, sizeof(text), run->seconds < 1 ? run->seconds : round(run->seconds));
@@ -186,14 +186,14 @@ xb_table_head(const struct xb_table *table)
 	size_t size;
 
 	line.out = xb_memstream(&text, &size);
-	put_target(line.out, &run->target);
-	if (run->target.is_local) {
+	put_target(line.out, &run->targets[0]);
+	if (run->targets[0].is_local) {
 		fputs("; ", line.out);
 		put_machine(line.out, &run->host);
 	}
-	if (run->target.hostkey_note != NULL) {
+	if (run->targets[0].hostkey_note != NULL) {
 		fputs("; ", line.out);
-		put_printable(line.out, run->target.hostkey_note);
+		put_printable(line.out, run->targets[0].hostkey_note);
 	}
 	xb_memstream_close(line.out);
 	xb_table_line(table, INDENT, "%s", text);

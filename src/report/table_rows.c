@@ -191,7 +191,7 @@ put_suite(const struct xb_table *table, struct xb_grid *grid, size_t line,
 
 	xb_grid_set(grid, line, columns->cipher, xb_suite_cipher_label(suite));
 	xb_grid_set(grid, line, columns->mac, xb_suite_mac_label(suite));
-	if (table->run->target.is_local) {
+	if (table->run->targets[0].is_local) {
 		xb_table_rate(table, cell, sizeof(cell), first->raw);
 		xb_grid_set(grid, line, columns->raw, cell);
 	} else {

@@ -18,19 +18,10 @@
 
 #define SSH_PORT 22
 #define LOOPBACK "127.0.0.1"
+#define DEFAULT_SERVER "openssh"
 
 /* How long the private server may take to notice that the reader of its offer has left. */
 #define DRAIN_NS (5 * XB_NS_PER_SECOND)
-
-static const struct xb_private_kind *
-find_kind(const char *name)
-{
-	const struct xb_private_kind *const *kind = xb_private_servers;
-
-	while (*kind != NULL && strcmp((*kind)->name, name) != 0)
-		kind++;
-	return *kind;
-}
 
 /* What the server itself logged tells more than what was seen from outside. */
 static void
@@ -49,9 +40,13 @@ static bool
 open_private(struct xb_target *target, const struct xb_target_options *options,
     const struct xb_rundir *dir, struct xb_err *err)
 {
+	const char *name = options->server != NULL ? options->server : DEFAULT_SERVER;
+	const struct xb_private_kind *kind = xb_private_find(name);
 	const struct xb_private_options private_options = {
 		.dir = dir,
-		.program = options->sshd,
+		.program = kind == &xb_private_openssh ? options->sshd : NULL,
+		.window = options->window,
+		.every_hostkey = options->every_hostkey,
 		.server_cpu = options->server_cpu,
 	};
 	const struct xb_private_login *login;
@@ -59,7 +54,9 @@ open_private(struct xb_target *target, const struct xb_target_options *options,
 	struct xb_err seen = { .fault = XB_FAULT_NONE };
 	bool ok;
 
-	target->server = xb_private_new(find_kind("openssh"), &private_options, err);
+	if (kind == NULL)
+		return xb_fail(err, XB_FAULT_USAGE, "there is no private server '%s'", name);
+	target->server = xb_private_new(kind, &private_options, err);
 	if (target->server == NULL)
 		return false;
 	login = xb_private_login(target->server);
@@ -120,6 +117,7 @@ take_known_hosts(struct xb_target *target, const char *given, const char *home)
 
 	if (given != NULL) {
 		xb_namelist_add_once(&target->known_hosts, given);
+		target->known_hosts_given = true;
 		return;
 	}
 	for (size_t i = 0; home != NULL && i < sizeof(in_home) / sizeof(in_home[0]); i++) {

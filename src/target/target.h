@@ -29,7 +29,10 @@ struct xb_target_options {
 	const struct xb_namelist *identities; /* NULL or empty: ssh's default files */
 	enum xb_hostkey_policy policy;
 	const char *known_hosts; /* NULL: the user's and the system's files */
-	const char *sshd;        /* private server's program, NULL: look for it */
+	const char *server;      /* kind of the private server, NULL: openssh */
+	const char *sshd;        /* private openssh server's program, NULL: look for it */
+	unsigned window;         /* receive window of a private dropbear, bytes; 0: its own default */
+	bool every_hostkey;      /* a private server has a host key of every type */
 	int server_cpu;          /* for a private server, -1: anywhere */
 	int64_t connect_timeout_ns;
 };
@@ -47,6 +50,7 @@ struct xb_target {
 	bool use_agent;
 	enum xb_hostkey_policy policy;
 	struct xb_namelist known_hosts; /* files; new keys go into the first */
+	bool known_hosts_given;         /* by the user: instead of the usual files */
 	int64_t connect_timeout_ns;
 	struct xb_private *server; /* NULL: not ours */
 };

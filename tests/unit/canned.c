@@ -54,7 +54,7 @@ void
 canned_private(struct xb_run *run)
 {
 	canned_common(run);
-	run->target = (struct xb_target_sheet){
+	*xb_run_add_target(run) = (struct xb_target_sheet){
 		.name = xb_strdup("this machine"),
 		.address = xb_strdup("127.0.0.1"),
 		.port = 40022,
@@ -73,7 +73,7 @@ void
 canned_remote(struct xb_run *run)
 {
 	canned_common(run);
-	run->target = (struct xb_target_sheet){
+	*xb_run_add_target(run) = (struct xb_target_sheet){
 		.name = xb_strdup("nas"),
 		.address = xb_strdup("192.168.1.20"),
 		.port = 22,

@@ -277,7 +277,7 @@ raw_is_the_slower_direction_and_compares_only_here(void **state)
 	canned_near(analysis.rows[0].of_raw, 0.5, TINY);
 	canned_near(analysis.rows[0].overhead, 0.5, TINY);
 	xb_analysis_free(&analysis);
-	run.target.is_local = false;
+	run.targets[0].is_local = false;
 	xb_analysis_make(&run, &analysis);
 	canned_near(analysis.rows[0].raw, 1021 * MB, TINY);
 	assert_true(isnan(analysis.rows[0].of_raw));

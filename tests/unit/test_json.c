@@ -291,7 +291,7 @@ any_bytes_in_a_string_give_valid_json(void **state)
 		all[i - 1] = (char)i;
 	all[255] = '\0';
 	run.settings.payload = all;
-	run.target.name = (char[]){ "caf\xc3\xa9 \"\\\n\x1b[2J\x7f" };
+	run.targets[0].name = (char[]){ "caf\xc3\xa9 \"\\\n\x1b[2J\x7f" };
 	run.partial = true;
 	run.partial_reason = (char[]){ "\xff\xfe\xc0\x80\xed\xa0\x80" };
 	root = written(&run);
@@ -374,7 +374,7 @@ overhead_compares_with_the_slower_direction(void **state)
 	assert_text_at(root, "primitives.1.reason", "no legacy provider");
 	assert_null_at(root, "primitives.1.speed");
 	json_decref(root);
-	run.target.is_local = false;
+	run.targets[0].is_local = false;
 	root = written(&run);
 	assert_null_at(root, "results.0.overhead");
 	json_decref(root);
@@ -409,9 +409,9 @@ offer_and_versions_are_told(void **state)
 	json_t *root;
 
 	(void)state;
-	run.target.offer.banner = (char[]){ "SSH-2.0-OpenSSH_9.2p1 Debian-2" };
-	run.target.offer.ciphers_up.count = 2;
-	run.target.offer.ciphers_up.names = ciphers;
+	run.targets[0].offer.banner = (char[]){ "SSH-2.0-OpenSSH_9.2p1 Debian-2" };
+	run.targets[0].offer.ciphers_up.count = 2;
+	run.targets[0].offer.ciphers_up.names = ciphers;
 	root = written(&run);
 	assert_text_at(root, "target.banner", "SSH-2.0-OpenSSH_9.2p1 Debian-2");
 	assert_int_equal(json_array_size(at(root, "target.offer.ciphers_up")), 2);

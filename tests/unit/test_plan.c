@@ -55,7 +55,7 @@ static struct xb_run
 offered(const char *ciphers, const char *macs)
 {
 	struct xb_run run = { .target = { .name = xb_strdup("nas") } };
-	struct xb_offer *offer = &run.target.offer;
+	struct xb_offer *offer = &run.targets[0].offer;
 
 	xb_namelist_split(&offer->kex, "sntrup761x25519-sha512@openssh.com,curve25519-sha256");
 	xb_namelist_split(&offer->hostkeys, "rsa-sha2-512,ssh-ed25519");
@@ -167,7 +167,7 @@ offer_of_one_direction_is_no_offer(void **state)
 	struct xb_run run = offered("aes128-ctr", "hmac-sha2-256");
 
 	(void)state;
-	xb_namelist_add(&run.target.offer.ciphers_up, "aes256-ctr", strlen("aes256-ctr"));
+	xb_namelist_add(&run.targets[0].offer.ciphers_up, "aes256-ctr", strlen("aes256-ctr"));
 	make(&run, &plain, "aes256-ctr,aes128-ctr", NULL);
 	expect(&run, "aes256-ctr hmac-sha2-256 not_offered!; aes128-ctr hmac-sha2-256 planned!");
 	xb_run_free(&run);
@@ -322,18 +322,18 @@ session_that_cannot_begin_is_told_before_any_login(void **state)
 	struct xb_run run = offered("aes128-ctr", "hmac-sha2-256");
 
 	(void)state;
-	xb_namelist_free(&run.target.offer.kex);
-	run.target.offer.kex = (struct xb_namelist){ 0 };
-	xb_namelist_split(&run.target.offer.kex, "mlkem768x25519-sha256");
+	xb_namelist_free(&run.targets[0].offer.kex);
+	run.targets[0].offer.kex = (struct xb_namelist){ 0 };
+	xb_namelist_split(&run.targets[0].offer.kex, "mlkem768x25519-sha256");
 	make(&run, &plain, NULL, NULL);
 	expect(&run, "aes128-ctr hmac-sha2-256 unsupported");
 	expect_reason(&run, 0, "key exchange");
 	expect_reason(&run, 0, "mlkem768x25519-sha256");
 	xb_run_free(&run);
 	run = offered("aes128-ctr", "hmac-sha2-256");
-	xb_namelist_free(&run.target.offer.hostkeys);
-	run.target.offer.hostkeys = (struct xb_namelist){ 0 };
-	xb_namelist_split(&run.target.offer.hostkeys, "ssh-dss");
+	xb_namelist_free(&run.targets[0].offer.hostkeys);
+	run.targets[0].offer.hostkeys = (struct xb_namelist){ 0 };
+	xb_namelist_split(&run.targets[0].offer.hostkeys, "ssh-dss");
 	make(&run, &plain, NULL, NULL);
 	expect(&run, "aes128-ctr hmac-sha2-256 unsupported");
 	expect_reason(&run, 0, "ssh-dss");

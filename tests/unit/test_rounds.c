@@ -204,7 +204,7 @@ every_trial_and_the_check_are_logins(void **state)
 	assert_int_equal(bench.run.logins, trials + 1);
 	assert_true(bench.run.null_rate > 1e9);
 	assert_true(bench.run.seconds > 0);
-	assert_non_null(bench.run.target.count_check);
+	assert_non_null(bench.run.targets[0].count_check);
 	free_bench(&bench);
 }
 

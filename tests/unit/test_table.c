@@ -172,7 +172,7 @@ another_host_has_its_cpu_and_no_raw(void **state)
 	(void)state;
 	canned_remote(&run);
 	canned_fill(&run);
-	run.target.hostkey_note = xb_strdup("host key not checked");
+	run.targets[0].hostkey_note = xb_strdup("host key not checked");
 	for (size_t i = 0; i < run.result_count; i++) {
 		for (size_t j = 0; j < run.results[i].sample_count; j++) {
 			run.results[i].samples[j].client_cpu_seconds = 0.04;

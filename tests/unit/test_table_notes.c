@@ -79,7 +79,7 @@ verbose_adds_intervals_cost_and_versions(void **state)
 	canned_private(&run);
 	canned_fill(&run);
 	run.null_rate = 25000e6;
-	run.target.count_check = xb_strdup("wc -c there counted 8388617 of 8388617 bytes");
+	run.targets[0].count_check = xb_strdup("wc -c there counted 8388617 of 8388617 bytes");
 	xb_namelist_add_once(&run.libraries, "xferbench 0.1.0");
 	xb_namelist_add_once(&run.libraries, "libssh2 1.10.0");
 	snprintf(run.results[2].samples[0].negotiated.kex, XB_NAME_MAX, "curve25519-sha256");
@@ -158,11 +158,11 @@ no_line_is_wider_than_the_terminal(void **state)
 		run.settings.unit = XB_RATE_MBIT;
 		canned_expect_within(&run, style);
 		run.settings.unit = XB_RATE_MB;
-		run.target.is_local = run.target.is_private = false;
-		free(run.target.name);
-		run.target.name = xb_strdup(host);
+		run.targets[0].is_local = run.targets[0].is_private = false;
+		free(run.targets[0].name);
+		run.targets[0].name = xb_strdup(host);
 		canned_expect_within(&run, style);
-		run.target.is_local = run.target.is_private = true;
+		run.targets[0].is_local = run.targets[0].is_private = true;
 	}
 	xb_run_free(&run);
 }
@@ -233,10 +233,10 @@ foreign_text_reaches_no_terminal(void **state)
 
 	(void)state;
 	canned_remote(&run);
-	free(run.target.offer.banner);
-	run.target.offer.banner = xb_strdup("SSH-2.0-\033[2Jevil_1.0 \033[31m");
-	free(run.target.name);
-	run.target.name = xb_strdup("na\033s");
+	free(run.targets[0].offer.banner);
+	run.targets[0].offer.banner = xb_strdup("SSH-2.0-\033[2Jevil_1.0 \033[31m");
+	free(run.targets[0].name);
+	run.targets[0].name = xb_strdup("na\033s");
 	canned_expect_part(&run, style, "na\\x1bs 192.168.1.20:22  \\x1b[2Jevil 1.0\n");
 	xb_run_free(&run);
 }
@@ -252,8 +252,8 @@ a_run_without_results_is_a_header(void **state)
 	run.seconds = 0;
 	run.logins = 0;
 	run.rounds_done = 0;
-	free(run.target.address);
-	run.target.address = xb_strdup("::1");
+	free(run.targets[0].address);
+	run.targets[0].address = xb_strdup("::1");
 	free(run.settings.pin_note);
 	run.settings.pin_note = xb_strdup("one CPU only");
 	canned_expect_table(&run, style,
