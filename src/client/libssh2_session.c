@@ -14,7 +14,10 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "client/client.h"
+#include "client/wire.h"
+#include "model/cipher.h"
 #include "model/namelist.h"
 #include "target/target.h"
 
@@ -29,19 +32,22 @@ xb_libssh2_enter(struct xb_libssh2 *s, enum xb_phase phase)
 }
 
 /*
- * Progress is what moves payload: what the library took, the socket's queue, or the window that the
- * far side grants. A wait may find the last two as the one before it did, with much sent in between.
- * A keepalive is a sign of life and no progress, so a far side that is stuck is found all the same.
+ * Progress is what moves payload: what the library took or gave, the socket's queue, or the window
+ * that the far side grants. A wait may find the last two as the one before it did, with much sent
+ * in between. A keepalive is a sign of life and no progress, so a far side that is stuck is found
+ * all the same; down it is answered by us, so there only what came counts.
  */
 static void
 look_for_progress(struct xb_libssh2 *s)
 {
-	unsigned long window = s->channel != NULL ? libssh2_channel_window_write(s->channel) : 0;
 	uint64_t bytes = atomic_load_explicit(&s->live->bytes, memory_order_relaxed);
+	unsigned long window = 0;
 	int queued = 0;
 
+	if (!s->download && s->channel != NULL)
+		window = libssh2_channel_window_write(s->channel);
 #ifdef SIOCOUTQ
-	if (ioctl(s->fd, SIOCOUTQ, &queued) != 0)
+	if (s->download || ioctl(s->fd, SIOCOUTQ, &queued) != 0)
 		queued = 0;
 #endif
 	if (bytes == s->bytes && queued == s->queued && window == s->window)
@@ -53,18 +59,19 @@ look_for_progress(struct xb_libssh2 *s)
 	atomic_fetch_add_explicit(&s->live->beats, 1, memory_order_relaxed);
 }
 
-/* poll(2) for what the session last wanted. */
+/*
+ * poll(2) for what the session last wanted. With a packet half sent the library reads nothing until
+ * the rest is out, whatever it says: input that waits meanwhile would only keep the poll from
+ * sleeping.
+ */
 static enum xb_io
 poll_socket(const struct xb_libssh2 *s, int64_t deadline_ns, struct xb_err *err)
 {
-	struct pollfd pfd = { .fd = s->fd };
 	int wanted = libssh2_session_block_directions(s->session);
+	bool half_sent = (wanted & LIBSSH2_SESSION_BLOCK_OUTBOUND) != 0;
+	struct pollfd pfd = { .fd = s->fd, .events = half_sent ? POLLOUT : POLLIN };
 	int n;
 
-	if ((wanted & LIBSSH2_SESSION_BLOCK_INBOUND) != 0 || wanted == 0)
-		pfd.events |= POLLIN;
-	if ((wanted & LIBSSH2_SESSION_BLOCK_OUTBOUND) != 0)
-		pfd.events |= POLLOUT;
 	do
 		n = poll(&pfd, 1, xb_clock_poll_ms(deadline_ns));
 	while (n < 0 && errno == EINTR);
@@ -103,6 +110,23 @@ xb_libssh2_wait_moving(struct xb_libssh2 *s, int64_t stall_ns, struct xb_err *er
 	return io;
 }
 
+void
+xb_libssh2_explain(const struct xb_libssh2 *s, uint64_t bytes, const char *said, struct xb_err *err)
+{
+	char after[32], why[sizeof(err->text)];
+
+	snprintf(why, sizeof(why), "%s", err->text);
+	if (s->broken) {
+		xb_size_format(after, sizeof(after), bytes);
+		snprintf(err->text, sizeof(err->text), "the connection broke after %s: %.300s",
+		    after, why);
+		snprintf(why, sizeof(why), "%s", err->text);
+	}
+	if (said[0] != '\0')
+		snprintf(err->text, sizeof(err->text), "%.380s; the far side said: %.190s", why,
+		    said);
+}
+
 bool
 xb_libssh2_fail(const struct xb_libssh2 *s, const char *step, struct xb_err *err)
 {
@@ -135,39 +159,69 @@ xb_libssh2_step(const struct xb_libssh2 *s, int rc, const char *step, int64_t de
 	return io == XB_IO_DONE;
 }
 
-/* Asks for exactly one cipher and MAC, and for host keys that known_hosts can judge. */
+/* Host keys: the one that is asked for, or those that known_hosts can judge. */
 static bool
-set_methods(const struct xb_libssh2 *s, const struct xb_suite *suite, struct xb_err *err)
+set_hostkeys(const struct xb_libssh2 *s, const struct xb_suite *suite, struct xb_err *err)
 {
-	const struct {
-		int method;
-		const char *names;
-	} wanted[] = {
-		{ LIBSSH2_METHOD_CRYPT_CS, suite->cipher_name },
-		{ LIBSSH2_METHOD_CRYPT_SC, suite->cipher_name },
-		{ LIBSSH2_METHOD_MAC_CS, suite->mac_name },
-		{ LIBSSH2_METHOD_MAC_SC, suite->mac_name },
-		{ LIBSSH2_METHOD_COMP_CS, "none" },
-		{ LIBSSH2_METHOD_COMP_SC, "none" },
-	};
 	struct xb_namelist types = { 0 };
 	char *joined;
-	size_t i;
 
-	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
-		if (wanted[i].names != NULL &&
-		    libssh2_session_method_pref(s->session, wanted[i].method, wanted[i].names) != 0)
-			return xb_libssh2_fail(s, wanted[i].names, err);
+	if (suite->hostkey != NULL) {
+		if (libssh2_session_method_pref(s->session, LIBSSH2_METHOD_HOSTKEY,
+			suite->hostkey) != 0)
+			return xb_libssh2_fail(s, suite->hostkey, err);
+		return true;
+	}
 	xb_target_hostkey_types(s->target, &types);
 	if (types.count > 0) {
 		joined = xb_namelist_join(&types, ",", 4096);
-		/* Types that this build lacks are passed over; with none left the library's own list
-		 * stands, and the check of the key tells what is wrong. */
+		/*
+		 * Types that this build lacks are passed over; with none left the library's own
+		 * list stands, and the check of the key tells what is wrong.
+		 */
 		libssh2_session_method_pref(s->session, LIBSSH2_METHOD_HOSTKEY, joined);
 		free(joined);
 	}
 	xb_namelist_free(&types);
 	return true;
+}
+
+/* Without compression, as it is asked for with a cipher. */
+static const char *
+wanted_compression(const struct xb_suite *suite)
+{
+	return suite->compression != NULL ? suite->compression : "none";
+}
+
+/*
+ * Asks for exactly one of each that the suite names; without a cipher's name the library chooses.
+ */
+static bool
+set_methods(const struct xb_libssh2 *s, const struct xb_suite *suite, struct xb_err *err)
+{
+	const char *compression = suite->cipher_name != NULL ? wanted_compression(suite) : NULL;
+	const struct {
+		int method;
+		const char *name;
+	} wanted[] = {
+		{ LIBSSH2_METHOD_KEX, suite->kex },
+		{ LIBSSH2_METHOD_CRYPT_CS, suite->cipher_name },
+		{ LIBSSH2_METHOD_CRYPT_SC, suite->cipher_name },
+		{ LIBSSH2_METHOD_MAC_CS, suite->mac_name },
+		{ LIBSSH2_METHOD_MAC_SC, suite->mac_name },
+		{ LIBSSH2_METHOD_COMP_CS, compression },
+		{ LIBSSH2_METHOD_COMP_SC, compression },
+	};
+	size_t i;
+
+	/* First: without it the library knows of no compression. */
+	if (suite->compression != NULL)
+		libssh2_session_flag(s->session, LIBSSH2_FLAG_COMPRESS, 1);
+	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+		if (wanted[i].name != NULL &&
+		    libssh2_session_method_pref(s->session, wanted[i].method, wanted[i].name) != 0)
+			return xb_libssh2_fail(s, wanted[i].name, err);
+	return set_hostkeys(s, suite, err);
 }
 
 static void
@@ -179,28 +233,51 @@ copy_method(const struct xb_libssh2 *s, int method, char *out)
 	    name != NULL ? strlen(name) : 0);
 }
 
+/* One algorithm of each way; got is the payload's. wanted NULL: whatever it is. */
+static bool
+check_ways(const struct xb_libssh2 *s, int up_method, int down_method, const char *wanted,
+    char *got, struct xb_err *err)
+{
+	char up[XB_NAME_MAX], down[XB_NAME_MAX];
+
+	copy_method(s, up_method, up);
+	copy_method(s, down_method, down);
+	snprintf(got, XB_NAME_MAX, "%s", s->download ? down : up);
+	if (wanted == NULL || (strcmp(up, wanted) == 0 && strcmp(down, wanted) == 0))
+		return true;
+	return xb_fail(err, XB_FAULT_TRIAL, "negotiated %s up and %s down instead of %s", up, down,
+	    wanted);
+}
+
+static bool
+check_one(const struct xb_libssh2 *s, int method, const char *wanted, char *got, struct xb_err *err)
+{
+	copy_method(s, method, got);
+	if (wanted == NULL || strcmp(got, wanted) == 0)
+		return true;
+	return xb_fail(err, XB_FAULT_TRIAL, "negotiated %s instead of %s", got, wanted);
+}
+
 /* Reads back what the session negotiated: a trial of something else has no rate. */
 static bool
 check_negotiated(const struct xb_libssh2 *s, const struct xb_suite *suite,
     struct xb_negotiated *got, struct xb_err *err)
 {
-	char down[XB_NAME_MAX];
+	const char *compression = suite->cipher_name != NULL ? wanted_compression(suite) : NULL;
+	const struct xb_cipher *cipher;
 
-	copy_method(s, LIBSSH2_METHOD_KEX, got->kex);
-	copy_method(s, LIBSSH2_METHOD_HOSTKEY, got->hostkey);
-	copy_method(s, LIBSSH2_METHOD_CRYPT_CS, got->cipher);
-	copy_method(s, LIBSSH2_METHOD_CRYPT_SC, down);
-	if (strcmp(got->cipher, suite->cipher_name) != 0 || strcmp(down, got->cipher) != 0)
-		return xb_fail(err, XB_FAULT_TRIAL, "negotiated %s up and %s down instead of %s",
-		    got->cipher, down, suite->cipher_name);
-	if (suite->mac_name == NULL)
+	if (!check_one(s, LIBSSH2_METHOD_KEX, suite->kex, got->kex, err) ||
+	    !check_one(s, LIBSSH2_METHOD_HOSTKEY, suite->hostkey, got->hostkey, err) ||
+	    !check_ways(s, LIBSSH2_METHOD_CRYPT_CS, LIBSSH2_METHOD_CRYPT_SC, suite->cipher_name,
+		got->cipher, err) ||
+	    !check_ways(s, LIBSSH2_METHOD_COMP_CS, LIBSSH2_METHOD_COMP_SC, compression,
+		got->compression, err))
+		return false;
+	cipher = xb_cipher_by_name(got->cipher);
+	if (cipher != NULL && xb_cipher_is_aead(cipher))
 		return true;
-	copy_method(s, LIBSSH2_METHOD_MAC_CS, got->mac);
-	copy_method(s, LIBSSH2_METHOD_MAC_SC, down);
-	if (strcmp(got->mac, suite->mac_name) != 0 || strcmp(down, got->mac) != 0)
-		return xb_fail(err, XB_FAULT_TRIAL, "negotiated %s up and %s down instead of %s",
-		    got->mac, down, suite->mac_name);
-	return true;
+	return check_ways(s, LIBSSH2_METHOD_MAC_CS, LIBSSH2_METHOD_MAC_SC, suite->mac_name,
+	    got->mac, err);
 }
 
 static bool
@@ -212,6 +289,54 @@ check_hostkey(const struct xb_libssh2 *s, struct xb_err *err)
 	if (key.blob == NULL)
 		return xb_libssh2_fail(s, "host key", err);
 	return xb_target_check_hostkey(s->target, &key, err);
+}
+
+bool
+xb_libssh2_ready(struct xb_libssh2 *s, const struct xb_transfer *transfer, struct xb_err *err)
+{
+	xb_libssh2_enter(s, XB_PHASE_STREAM);
+	s->wire = s->download ? xb_wire_received(s->fd) : xb_wire_sent(s->fd);
+	if (!transfer->on_ready(transfer->ctx))
+		return xb_fail(err, XB_FAULT_TRIAL, "another stream has failed");
+	/* The wait for the others is nobody's stall. */
+	s->progress_ns = xb_clock_ns();
+	return true;
+}
+
+/* Bytes that have come and were not counted: the far side sends on until the session ends. */
+static uint64_t
+waiting(const struct xb_libssh2 *s)
+{
+	unsigned long unread = 0;
+
+	if (s->channel != NULL)
+		libssh2_channel_window_read_ex(s->channel, &unread, NULL);
+	return unread;
+}
+
+void
+xb_libssh2_end(struct xb_libssh2 *s, const struct xb_transfer *transfer, struct xb_outcome *outcome)
+{
+	uint64_t wire, in_socket = 0;
+	int queued;
+
+	transfer->on_end(transfer->ctx);
+	wire = s->download ? xb_wire_received(s->fd) : xb_wire_sent(s->fd);
+	if (wire < s->wire)
+		return;
+	outcome->wire_bytes = wire - s->wire;
+	if (!s->download || outcome->bytes == 0)
+		return;
+	if (ioctl(s->fd, FIONREAD, &queued) == 0 && queued > 0)
+		in_socket = (uint64_t)queued;
+	/*
+	 * What lies in the socket is not counted at all; of what the library has, the payload's
+	 * share.
+	 */
+	if (outcome->wire_bytes > in_socket)
+		outcome->wire_bytes -= in_socket;
+	outcome->wire_bytes = (uint64_t)((double)outcome->wire_bytes * (double)outcome->bytes /
+	    (double)(outcome->bytes + waiting(s)));
 }
 
 bool

@@ -5,11 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "base/child.h"
 #include "base/mem.h"
 #include "client/exec_sink.h"
+#include "shells.h"
 
 /* From /proc/PID/stat of sshd sessions: state, ten numbers, utime, stime and more (proc(5)). */
 #define SSHD_STAT(ticks) \
@@ -319,6 +322,38 @@ command_counts_exactly_where_wc_is_gnu(void **state)
 	xb_exec_sink_free(&sink);
 }
 
+static void
+every_shell_reads_all_and_ends_whatever_its_profile_prints(void **state)
+{
+	static const char zeros[300000];
+	struct xb_exec_sink sink;
+	struct shell_run run;
+	char out[4096];
+	ssize_t len;
+
+	(void)state;
+	for (size_t i = 0; shells[i] != NULL; i++) {
+		xb_exec_sink_init(&sink, i % 2 == 1);
+		if (!shell_start(shells[i], sink.command, &run)) {
+			print_message("# no %s on this machine\n", shells[i][0]);
+			xb_exec_sink_free(&sink);
+			continue;
+		}
+		assert_int_equal(xb_write_all(run.in_fd, zeros, sizeof(zeros)), sizeof(zeros));
+		close(run.in_fd);
+		run.in_fd = -1;
+		len = xb_read_all(run.out_fd, out, sizeof(out));
+		assert_true(len > 0);
+		assert_int_equal(shell_finish(&run), 0);
+		xb_exec_sink_feed(&sink, out, (size_t)len);
+		if (!sink.ready || !sink.ended || sink.status != 0)
+			fail_msg("%s: no end; it said: %s", shells[i][0], sink.other);
+		if (sink.has_count)
+			assert_int_equal(sink.count, sizeof(zeros));
+		xb_exec_sink_free(&sink);
+	}
+}
+
 int
 main(void)
 {
@@ -338,6 +373,9 @@ main(void)
 		cmocka_unit_test(complaint_keeps_its_last_line_and_empty_ones_keep_the_old),
 		cmocka_unit_test(command_reads_all_and_ends),
 		cmocka_unit_test(command_counts_exactly_where_wc_is_gnu),
+		cmocka_unit_test_setup_teardown(
+		    every_shell_reads_all_and_ends_whatever_its_profile_prints, shells_set_up,
+		    shells_tear_down),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -257,6 +257,196 @@ failure_of_the_payload_ends_the_stream(void **state)
 	xb_payload_free(payload);
 }
 
+/* A source that does what a test wants of it. */
+struct spring {
+	size_t give;          /* so many bytes at once */
+	uint64_t length;      /* in all; 0: without end */
+	unsigned again_every; /* each so manieth receive gives nothing first; 0: never */
+	unsigned fail_at;     /* the receive that fails, from 1; 0: none */
+	enum xb_io wait_says;
+	int64_t slow_ns; /* how long each wait takes */
+	unsigned receives, waits;
+	uint64_t given;
+	int64_t stall_ns; /* what the last wait was told */
+};
+
+static enum xb_io
+spring_receive(void *ctx, size_t *received, struct xb_err *err)
+{
+	struct spring *spring = ctx;
+
+	spring->receives++;
+	if (spring->receives == spring->fail_at) {
+		xb_fail(err, XB_FAULT_TRIAL, "the source is broken");
+		return XB_IO_FAILED;
+	}
+	if (spring->again_every > 0 && spring->receives % spring->again_every == 0)
+		return XB_IO_AGAIN;
+	*received = spring->give;
+	if (spring->length > 0 && *received > spring->length - spring->given)
+		*received = (size_t)(spring->length - spring->given);
+	spring->given += *received;
+	return XB_IO_DONE;
+}
+
+static enum xb_io
+spring_wait(void *ctx, int64_t stall_ns, struct xb_err *err)
+{
+	struct spring *spring = ctx;
+
+	spring->waits++;
+	spring->stall_ns = stall_ns;
+	if (spring->slow_ns > 0)
+		usleep((useconds_t)(spring->slow_ns / 1000));
+	if (spring->wait_says == XB_IO_FAILED)
+		xb_fail(err, XB_FAULT_TRIAL, "the wait is broken");
+	return spring->wait_says;
+}
+
+/* time_ns, size and expected as the contract has them. */
+static bool
+download(struct spring *spring, int64_t time_ns, uint64_t size, uint64_t expected, uint64_t *bytes,
+    struct xb_err *err)
+{
+	const struct xb_source source = {
+		.receive = spring_receive,
+		.wait = spring_wait,
+		.ctx = spring,
+	};
+	struct xb_live live;
+	const struct xb_transfer transfer = {
+		.time_ns = time_ns,
+		.size = size,
+		.stall_ns = 3 * XB_NS_PER_SECOND,
+		.live = &live,
+	};
+	bool ok;
+
+	memset(&live, 0, sizeof(live));
+	memset(err, 0, sizeof(*err));
+	ok = xb_stream_download(&transfer, &source, expected, bytes, err);
+	assert_int_equal(atomic_load(&live.bytes), *bytes);
+	return ok;
+}
+
+static void
+download_counts_the_size_exactly_whatever_comes_at_once(void **state)
+{
+	static const uint64_t sizes[] = { 1, 2, 32768, 1000003 };
+	static const size_t gives[] = { 7, 32768, 5000000 };
+	struct xb_err err;
+	uint64_t bytes;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		for (size_t j = 0; j < sizeof(gives) / sizeof(gives[0]); j++) {
+			struct spring spring = { .give = gives[j] };
+
+			assert_true(download(&spring, 0, sizes[i], 0, &bytes, &err));
+			assert_int_equal(bytes, sizes[i]);
+			/* What comes behind it is left where it is. */
+			assert_true(spring.given < bytes + spring.give);
+			assert_int_equal(spring.waits, 0);
+		}
+}
+
+static void
+time_box_ends_a_download_and_its_first_bytes_are_waited_for(void **state)
+{
+	struct spring steady = { .give = 1000, .again_every = 2, .slow_ns = XB_NS_PER_MS };
+	struct spring late = { .give = 1000, .again_every = 1, .slow_ns = XB_NS_PER_MS };
+	int64_t start = xb_clock_ns(), took;
+	struct xb_err err;
+	uint64_t bytes;
+
+	(void)state;
+	assert_true(download(&steady, 100 * XB_NS_PER_MS, 0, 0, &bytes, &err));
+	took = xb_clock_ns() - start;
+	assert_true(took >= 100 * XB_NS_PER_MS);
+	assert_in_range(bytes, 1, 100 * 1000 + 1000);
+	/* Nothing but AGAIN: the time-box is long over when the source gives up. */
+	late.fail_at = 20;
+	assert_false(download(&late, 1, 0, 0, &bytes, &err));
+	assert_int_equal(late.receives, 20);
+	assert_int_equal(bytes, 0);
+}
+
+static void
+source_that_ends_before_the_size_is_an_error_with_its_count(void **state)
+{
+	struct spring spring = { .give = 1000, .length = 34567 };
+	struct xb_err err;
+	uint64_t bytes;
+
+	(void)state;
+	assert_false(download(&spring, 0, 1000000, 0, &bytes, &err));
+	assert_int_equal(bytes, 34567);
+	assert_int_equal(err.fault, XB_FAULT_TRIAL);
+	assert_non_null(strstr(err.text, "34567"));
+}
+
+static void
+source_that_ends_before_the_time_box_is_an_error_with_its_count(void **state)
+{
+	struct spring spring = { .give = 1000, .length = 34567 }, nothing = { .give = 0 };
+	struct xb_err err;
+	uint64_t bytes;
+
+	(void)state;
+	assert_false(download(&spring, 3600 * XB_NS_PER_SECOND, 0, 0, &bytes, &err));
+	assert_int_equal(bytes, 34567);
+	assert_non_null(strstr(err.text, "34567"));
+	assert_false(download(&nothing, 1, 0, 0, &bytes, &err));
+	assert_int_equal(bytes, 0);
+	assert_non_null(strstr(err.text, "0 bytes"));
+}
+
+static void
+source_ends_well_with_the_expected_length_and_no_other(void **state)
+{
+	struct spring whole = { .give = 1000, .length = 34567 };
+	struct spring shorter = { .give = 1000, .length = 34566 };
+	struct spring longer = { .give = 1000, .length = 34568 };
+	struct spring large = { .give = 1000, .length = 34567 };
+	struct xb_err err;
+	uint64_t bytes;
+
+	(void)state;
+	assert_true(download(&whole, 3600 * XB_NS_PER_SECOND, 0, 34567, &bytes, &err));
+	assert_int_equal(bytes, 34567);
+	assert_false(download(&shorter, 0, 0, 34567, &bytes, &err));
+	assert_int_equal(bytes, 34566);
+	assert_non_null(strstr(err.text, "34566 bytes instead of 34567"));
+	assert_false(download(&longer, 0, 0, 34567, &bytes, &err));
+	assert_non_null(strstr(err.text, "34568 bytes instead of 34567"));
+	/* The size is a limit, not a promise of the source. */
+	assert_true(download(&large, 0, 1000000, 34567, &bytes, &err));
+	assert_int_equal(bytes, 34567);
+}
+
+static void
+download_that_stalls_or_breaks_says_so_in_its_own_words(void **state)
+{
+	struct spring silent = { .give = 1000, .again_every = 6, .wait_says = XB_IO_AGAIN };
+	struct spring broken = { .give = 1000, .fail_at = 4 };
+	struct spring lost = { .give = 1000, .again_every = 2, .wait_says = XB_IO_FAILED };
+	struct xb_err err;
+	uint64_t bytes;
+
+	(void)state;
+	assert_false(download(&silent, 0, 0, 0, &bytes, &err));
+	assert_int_equal(bytes, 5000);
+	assert_non_null(strstr(err.text, "no data for 3 s"));
+	assert_non_null(strstr(err.text, "5 kB"));
+	assert_int_equal(silent.stall_ns, 3 * XB_NS_PER_SECOND);
+	assert_false(download(&broken, 0, 0, 0, &bytes, &err));
+	assert_string_equal(err.text, "the source is broken");
+	assert_int_equal(bytes, 3000);
+	assert_false(download(&lost, 0, 0, 0, &bytes, &err));
+	assert_string_equal(err.text, "the wait is broken");
+	assert_int_equal(bytes, 1000);
+}
+
 int
 main(void)
 {
@@ -273,6 +463,12 @@ main(void)
 		cmocka_unit_test(failures_of_send_and_wait_keep_their_own_words),
 		cmocka_unit_test_setup_teardown(failure_of_the_payload_ends_the_stream,
 		    scratch_set_up, scratch_tear_down),
+		cmocka_unit_test(download_counts_the_size_exactly_whatever_comes_at_once),
+		cmocka_unit_test(time_box_ends_a_download_and_its_first_bytes_are_waited_for),
+		cmocka_unit_test(source_that_ends_before_the_size_is_an_error_with_its_count),
+		cmocka_unit_test(source_that_ends_before_the_time_box_is_an_error_with_its_count),
+		cmocka_unit_test(source_ends_well_with_the_expected_length_and_no_other),
+		cmocka_unit_test(download_that_stalls_or_breaks_says_so_in_its_own_words),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
