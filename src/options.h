@@ -31,16 +31,17 @@ struct xb_options {
 	/* what */
 	char *ciphers; /* NULL: the default */
 	char *macs;
-	char *compression; /* --compress; lists as struct xb_plan_request has them, NULL: not given */
+	/* lists as struct xb_plan_request has them, NULL: not given */
+	char *compression;
 	char *clients;
 	char *methods;
 	char *directions;
 	char *streams;
-	char *servers;        /* kinds of private servers; NULL: openssh */
-	unsigned window;      /* --dropbear-window, bytes; 0: dropbear's own */
-	unsigned handshakes;  /* --handshake; 0: a run that streams */
+	char *servers;       /* kinds of private servers, each once, by commas; NULL: openssh */
+	unsigned window;     /* --dropbear-window, bytes; 0: dropbear's own */
+	unsigned handshakes; /* --handshake; 0: a run that streams */
 	char *kex;
-	char *hostkeys;       /* --host-key-algorithms */
+	char *hostkeys; /* --host-key-algorithms */
 	char *remote_file;
 	char *payload;
 	/* how much */
@@ -62,8 +63,12 @@ struct xb_options {
 bool xb_options_parse(struct xb_options *options, int argc, const char **argv, struct xb_err *err);
 void xb_options_free(struct xb_options *options);
 
-/* The target that the options ask for; strings stay theirs. server_cpu is for a private server. */
-struct xb_target_options xb_options_target(const struct xb_options *options, int server_cpu);
+/*
+ * The target that the options ask for; strings stay theirs. server is the kind of a private server, one
+ * of options->servers, NULL: the usual one; server_cpu is for a private server, -1: anywhere.
+ */
+struct xb_target_options xb_options_target(const struct xb_options *options, const char *server,
+    int server_cpu);
 
 /* The help text, grouped, within 80 columns. */
 void xb_options_help(FILE *out);

@@ -34,7 +34,7 @@ refused() {
 
 # The options that the parser has, as "NAME LETTER" lines; the letter is missing where there is none.
 parsed_options() {
-	grep -o 'ROW("[a-z-]*", .[^,]*' "$top/src/options.c" |
+	grep -o 'ROW("[a-z-]*", .[^,]*' "$top/src/options_table.c" |
 	    sed -E "s/ROW\(\"([a-z-]*)\", '(.*)'/\1 \2/; s/ \\\\0//" | sort
 }
 
@@ -74,11 +74,48 @@ agrees() {
 	for value in -1 18446744073709551616 x; do
 		refused --seed "$value" 18446744073709551615
 	done
+	for value in 0 65 -1 two 1.5 1,65 2,x; do
+		refused --streams "$value" "1 to 64"
+	done
+	for value in 0 10001 -1 many; do
+		refused --handshake "$value" "1 to 10000"
+	done
+}
+
+@test "a bad share of text is refused, with the bounds" {
+	local value
+	for value in text: text:101 text:-1 text:x text:5%; do
+		run direct --payload "$value"
+		ended 2
+		says "--payload text:PERCENT" "${value#text:}" "0 to 100"
+	done
 }
 
 @test "a word out of a set is refused with the set" {
 	refused --units kB MB MiB Mbit
 	refused --host-key-check maybe strict accept-new off
+	refused --client telnet openssh libssh2 all
+	refused --method ftp auto exec scp sftp
+	refused --method login auto exec scp sftp
+	refused --direction sideways upload download both
+	refused --compress gzip none zlib
+	refused --server telnetd openssh
+}
+
+@test "an unknown word of a list suggests the nearest, and names the bad one alone" {
+	refused --client opensshh "did you mean openssh?"
+	refused --client openssh,libssh22 "'libssh22'" "did you mean libssh2?"
+	refused --method exec,sfpt "'sfpt'" "did you mean sftp?"
+	refused --direction uplaod "did you mean upload?"
+	refused --compress zib "did you mean zlib?"
+	refused --server opnessh "did you mean openssh?"
+}
+
+@test "a client that this build is without is told from one that nobody knows" {
+	if "$XFERBENCH" --version | grep -Eq '(^|  )libssh [0-9]'; then
+		skip "this build has libssh"
+	fi
+	refused --client libssh "built without libssh"
 }
 
 @test "an unknown cipher or MAC suggests the nearest, before any server is started" {
@@ -92,6 +129,20 @@ agrees() {
 	refused --ciphers ,, "empty"
 	refused --ciphers ''
 	refused --macs '' "empty"
+	local option
+	for option in --client --method --direction --compress --streams --server; do
+		refused "$option" ''
+		refused "$option" ,,
+	done
+}
+
+@test "an unknown key exchange is told once the server's are known, with the nearest" {
+	run bench --handshake 1 --kex curve25519-sha265
+	ended 2
+	says "--kex: unknown key exchange" "did you mean curve25519-sha256?"
+	run bench --handshake 1 --host-key-algorithms 'zz*'
+	ended 2
+	says "--host-key-algorithms: no host key algorithm matches" "offered: "
 }
 
 @test "an unknown option suggests the nearest" {
@@ -159,9 +210,61 @@ agrees() {
 		ended 2
 		says "${option%%=*} has no use without a HOST"
 	done
-	run direct --sshd /usr/sbin/sshd nas
+	for option in --sshd=/usr/sbin/sshd --server=openssh --dropbear-window=1M; do
+		run direct "$option" nas
+		ended 2
+		says "${option%%=*} has no use with a HOST"
+	done
+}
+
+@test "an option of one private server is refused without that server" {
+	run direct --dropbear-window 1M
 	ended 2
-	says "--sshd has no use with a HOST"
+	says "--dropbear-window has no use without --server dropbear"
+	refused --dropbear-window 0
+	refused --dropbear-window 11MiB "10MiB"
+	run direct --server dropbear --sshd /usr/sbin/sshd
+	ended 2
+	says "--sshd has no use without --server openssh"
+}
+
+@test "logins alone refuse what moves bytes, and their lists nothing but logins" {
+	local option
+	for option in --time=1s --size=1M --rounds=2 --payload=random --streams=2 --method=scp \
+	    --direction=both --compress=zlib --macs=all --ciphers=all --remote-file=/f; do
+		run direct --handshake 2 "$option"
+		ended 2
+		says "has no use for ${option%%=*}"
+	done
+	for option in --kex=all --host-key-algorithms=all; do
+		run direct "$option"
+		ended 2
+		says "${option%%=*}" "--handshake N"
+	done
+	run direct --handshake 2 --client tcp
+	ended 2
+	says "--handshake has no use for --client"
+}
+
+@test "a file to download is refused for uploads, and where it could be an option" {
+	run direct --remote-file /f
+	ended 2
+	says "--remote-file has no use with uploads alone" "--direction download"
+	run direct --direction download --remote-file -oProxyCommand=x
+	ended 2
+	says "--remote-file" "-oProxyCommand=x" "begins with '-'"
+	run direct --direction download --remote-file $'a\nb'
+	ended 2
+	says "--remote-file" "control character"
+}
+
+@test "what a client without SSH would ignore is refused" {
+	run direct --client null --ciphers aes128-ctr
+	ended 2
+	says "--ciphers has no use with --client null"
+	run direct --client null --method scp
+	ended 2
+	says "--method has no use with --client null"
 }
 
 @test "there is one host at most" {
@@ -179,12 +282,16 @@ agrees() {
 @test "an option that a command has no use for is refused" {
 	local option
 	for option in --rounds=2 --size=1M --payload=random --seed=1 --host=nas --sshd=/x \
-	    --port=22 --user=x --stall-timeout=1s --max-time=1s; do
+	    --port=22 --user=x --stall-timeout=1s --max-time=1s --client=all --method=exec \
+	    --direction=both --compress=zlib --streams=2 --server=openssh --dropbear-window=1M \
+	    --handshake=2 --kex=all --host-key-algorithms=all --remote-file=/f; do
 		run direct raw "$option"
 		ended 2
 		says "raw has no use for ${option%%=*}"
 	done
-	for option in --ciphers=all --macs=all --time=1s --rounds=2 --export-json=x --units=MiB; do
+	for option in --ciphers=all --macs=all --time=1s --rounds=2 --export-json=x --units=MiB \
+	    --method=exec --direction=both --compress=zlib --streams=2 --dropbear-window=1M \
+	    --handshake=2 --kex=all --host-key-algorithms=all --remote-file=/f; do
 		run direct list "$option"
 		ended 2
 		says "list has no use for ${option%%=*}"
@@ -265,22 +372,32 @@ agrees() {
 	command -v zsh >/dev/null && command -v fish >/dev/null || skip "not both zsh and fish here"
 }
 
-@test "the completion for bash completes options, the last name of a list, and units" {
+# completes WORD...: what the completion for bash makes of the last word of a command line, a line each.
+completes() {
 	# shellcheck disable=SC2016 # that shell expands it
 	run -0 bash -c '. "$1"; COMP_WORDS=("${@:2}"); COMP_CWORD=$(($# - 2)); _xferbench
-		printf "%s\n" "${COMPREPLY[@]}"' bash "$top/completions/bash/xferbench" \
-	    xferbench --host-k
+		printf "%s\n" "${COMPREPLY[@]}"' bash "$top/completions/bash/xferbench" "$@"
+}
+
+@test "the completion for bash completes options, the last name of a list, and words" {
+	completes xferbench --host-key-c
 	[ "$output" = "--host-key-check" ]
-	# shellcheck disable=SC2016 # that shell expands it
-	run -0 bash -c '. "$1"; COMP_WORDS=("${@:2}"); COMP_CWORD=$(($# - 2)); _xferbench
-		printf "%s\n" "${COMPREPLY[@]}"' bash "$top/completions/bash/xferbench" \
-	    xferbench --ciphers all,aes128-c
+	completes xferbench --ciphers all,aes128-c
 	says "all,aes128-ctr"
-	# shellcheck disable=SC2016 # that shell expands it
-	run -0 bash -c '. "$1"; COMP_WORDS=("${@:2}"); COMP_CWORD=$(($# - 2)); _xferbench
-		printf "%s\n" "${COMPREPLY[@]}"' bash "$top/completions/bash/xferbench" \
-	    xferbench --units Mi
+	completes xferbench --units Mi
 	[ "$output" = MiB ]
+	completes xferbench --client openssh,t
+	[ "$output" = openssh,tcp ]
+	completes xferbench --method s
+	[ "$output" = $'scp\nsftp' ]
+	completes xferbench --direction d
+	[ "$output" = download ]
+	completes xferbench --server openssh,d
+	[ "$output" = openssh,dropbear ]
+	completes xferbench --compress none,zlib@
+	[ "$output" = none,zlib@openssh.com ]
+	completes xferbench --kex a
+	says "all"
 }
 
 @test "the version lists the libraries that run and the optional features" {
@@ -305,6 +422,7 @@ example() {
 	*@* | *--host* | *ssh://* | *nas* | *example.*) more=--version ;;
 	*xferbench\ list* | *--version* | *--help*) more= ;;
 	*xferbench\ raw*) more='--time 1ms' ;;
+	*--handshake*) more='--max-time 200ms' ;;
 	esac
 	cat >"$BATS_TEST_TMPDIR/xferbench" <<-END
 		#!/bin/sh

@@ -73,6 +73,17 @@ defaults_are_those_of_the_manual(void **state)
 	assert_int_equal(o.stall_timeout_ns, 10 * SECOND);
 	assert_null(o.ciphers);
 	assert_null(o.macs);
+	assert_null(o.compression);
+	assert_null(o.clients);
+	assert_null(o.methods);
+	assert_null(o.directions);
+	assert_null(o.streams);
+	assert_null(o.servers);
+	assert_int_equal(o.window, 0);
+	assert_int_equal(o.handshakes, 0);
+	assert_null(o.kex);
+	assert_null(o.hostkeys);
+	assert_null(o.remote_file);
 	assert_string_equal(o.payload, "sparse");
 	assert_int_equal(o.time_ns, SECOND);
 	assert_int_equal(o.size, 0);
@@ -118,6 +129,15 @@ every_option_reaches_its_field(void **state)
 	assert_int_equal(o.seed, UINT64_MAX);
 	assert_false(o.pin);
 	assert_int_equal(o.unit, XB_RATE_MBIT);
+	xb_options_free(&o);
+	o = good("--client openssh,libssh2 --method scp --direction both --compress none,zlib "
+		 "--streams 1,4 --remote-file ./big");
+	assert_string_equal(o.clients, "openssh,libssh2");
+	assert_string_equal(o.methods, "scp");
+	assert_string_equal(o.directions, "both");
+	assert_string_equal(o.compression, "none,zlib");
+	assert_string_equal(o.streams, "1,4");
+	assert_string_equal(o.remote_file, "./big");
 	xb_options_free(&o);
 	o = good("--export-json - -q -v");
 	assert_string_equal(o.export_json, "-");
@@ -189,6 +209,147 @@ raw_has_a_time_of_its_own(void **state)
 	xb_options_free(&o);
 }
 
+/* As many rounds as logins, and nothing that streams. */
+static void
+handshakes_are_rounds_without_a_time_box(void **state)
+{
+	struct xb_options o = good("--handshake 20 --kex all --host-key-algorithms ssh-ed25519");
+
+	(void)state;
+	assert_int_equal(o.handshakes, 20);
+	assert_int_equal(o.rounds, 20);
+	assert_int_equal(o.time_ns, 0);
+	assert_int_equal(o.size, 0);
+	assert_string_equal(o.kex, "all");
+	assert_string_equal(o.hostkeys, "ssh-ed25519");
+	xb_options_free(&o);
+	o = good("--handshake 1 nas --client libssh2 --max-time 1s --no-pin --seed 1");
+	assert_int_equal(o.rounds, 1);
+	xb_options_free(&o);
+}
+
+static void
+handshake_refuses_what_moves_bytes_and_its_own_lists_want_it(void **state)
+{
+	static const char *const streaming[] = { "--time 1s", "--size 1M", "--rounds 2",
+		"--payload random", "--streams 2", "--method scp", "--direction both",
+		"--compress zlib", "--macs all", "--ciphers all", "--remote-file /f",
+		"--units MiB" };
+	char line[80], expected[80];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(streaming) / sizeof(streaming[0]); i++) {
+		snprintf(line, sizeof(line), "--handshake 5 %s", streaming[i]);
+		snprintf(expected, sizeof(expected), "has no use for %.*s",
+		    (int)strcspn(streaming[i], " "), streaming[i]);
+		refused(line, expected);
+	}
+	refused("--kex all", "--kex is about logins alone");
+	refused("--host-key-algorithms all", "--host-key-algorithms is about logins alone");
+	refused("--handshake 0", "--handshake: '0'");
+	refused("--handshake 10001", "--handshake: '10001'");
+}
+
+static void
+servers_are_spelled_as_they_are_named_each_once(void **state)
+{
+	struct xb_options o = good("--server OpenSSH,openssh");
+
+	(void)state;
+	assert_string_equal(o.servers, "openssh");
+	xb_options_free(&o);
+	o = good("--server dropbear,openssh --dropbear-window 1MiB --sshd /s");
+	assert_string_equal(o.servers, "dropbear,openssh");
+	assert_int_equal(o.window, 1048576);
+	xb_options_free(&o);
+	refused("--server openshs", "--server: 'openshs' is not one of ");
+	refused("--server openshs", "did you mean openssh?");
+	refused("--server openssh nas", "--server has no use with a HOST");
+	o = good("list --server openssh,dropbear");
+	assert_string_equal(o.servers, "openssh,dropbear");
+	xb_options_free(&o);
+}
+
+static void
+options_of_one_server_want_that_server(void **state)
+{
+	(void)state;
+	refused("--sshd /s --server dropbear", "--sshd has no use without --server openssh");
+	refused("--dropbear-window 1M", "--dropbear-window has no use without --server dropbear");
+	refused("--dropbear-window 1M nas", "--dropbear-window has no use with a HOST");
+	refused("--server dropbear --dropbear-window 0", "--dropbear-window: '0'");
+	refused("--server dropbear --dropbear-window 11MiB", "at most 10MiB");
+}
+
+static void
+target_has_what_its_server_needs(void **state)
+{
+	struct xb_options o = good("--server dropbear --dropbear-window 1M");
+	struct xb_target_options target = xb_options_target(&o, "dropbear", 3);
+
+	(void)state;
+	assert_string_equal(target.server, "dropbear");
+	assert_int_equal(target.window, 1000000);
+	assert_int_equal(target.server_cpu, 3);
+	assert_false(target.every_hostkey);
+	assert_null(target.host);
+	xb_options_free(&o);
+	o = good("--handshake 2 --kex all");
+	assert_true(xb_options_target(&o, NULL, -1).every_hostkey);
+	xb_options_free(&o);
+	o = good("--handshake 2 --host-key-algorithms all");
+	assert_true(xb_options_target(&o, NULL, -1).every_hostkey);
+	xb_options_free(&o);
+	/* The key that people have, as they have it. */
+	o = good("--handshake 2");
+	assert_false(xb_options_target(&o, NULL, -1).every_hostkey);
+	xb_options_free(&o);
+}
+
+static void
+text_payload_is_a_share_in_percent(void **state)
+{
+	struct xb_options o = good("--payload text:0");
+
+	(void)state;
+	assert_string_equal(o.payload, "text:0");
+	xb_options_free(&o);
+	o = good("--payload text:100");
+	xb_options_free(&o);
+	o = good("--payload ./text:101");
+	xb_options_free(&o);
+	refused("--payload text:101", "--payload text:PERCENT: '101'");
+	refused("--payload text:", "--payload text:PERCENT");
+	refused("--payload text:-1", "0 to 100");
+}
+
+static void
+remote_file_is_no_option_and_has_no_control_characters(void **state)
+{
+	(void)state;
+	refused("--direction download --remote-file -oX nas",
+	    "--remote-file: '-oX' begins with '-'");
+	refused("--direction download --remote-file a\033b nas",
+	    "'a\\x1bb' has a control character");
+}
+
+static void
+list_takes_clients_and_one_server(void **state)
+{
+	struct xb_options o = good("list --client openssh,libssh2 --server dropbear");
+
+	(void)state;
+	assert_int_equal(o.command, XB_COMMAND_LIST);
+	assert_string_equal(o.clients, "openssh,libssh2");
+	assert_string_equal(o.servers, "dropbear");
+	xb_options_free(&o);
+	refused("list --kex all", "list has no use for --kex");
+	refused("list --handshake 2", "list has no use for --handshake");
+	refused("list --method scp", "list has no use for --method");
+	refused("list --dropbear-window 1M --server dropbear",
+	    "list has no use for --dropbear-window");
+}
+
 static void
 seeds_differ_from_run_to_run(void **state)
 {
@@ -246,6 +407,9 @@ what_a_command_would_ignore_is_refused(void **state)
 	(void)state;
 	refused("raw --rounds 2", "raw has no use for --rounds");
 	refused("raw --host nas", "raw has no use for --host");
+	refused("raw --client libssh2", "raw has no use for --client");
+	refused("raw --server openssh", "raw has no use for --server");
+	refused("raw --handshake 3", "raw has no use for --handshake");
 	refused("raw nas", "raw takes no host");
 	refused("list --time 1s", "list has no use for --time");
 	refused("--user me", "--user has no use without a HOST");
@@ -307,6 +471,14 @@ main(void)
 		cmocka_unit_test(size_alone_means_no_time_box),
 		cmocka_unit_test(first_word_may_be_a_command_and_the_next_one_a_host),
 		cmocka_unit_test(raw_has_a_time_of_its_own),
+		cmocka_unit_test(handshakes_are_rounds_without_a_time_box),
+		cmocka_unit_test(handshake_refuses_what_moves_bytes_and_its_own_lists_want_it),
+		cmocka_unit_test(servers_are_spelled_as_they_are_named_each_once),
+		cmocka_unit_test(options_of_one_server_want_that_server),
+		cmocka_unit_test(target_has_what_its_server_needs),
+		cmocka_unit_test(text_payload_is_a_share_in_percent),
+		cmocka_unit_test(remote_file_is_no_option_and_has_no_control_characters),
+		cmocka_unit_test(list_takes_clients_and_one_server),
 		cmocka_unit_test(seeds_differ_from_run_to_run),
 		cmocka_unit_test(bad_values_are_refused_by_option_and_value),
 		cmocka_unit_test(times_beyond_all_measure_are_refused),

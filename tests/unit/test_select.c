@@ -172,6 +172,61 @@ macs_have_their_own_table(void **state)
 	    "--macs: unknown MAC \"hmac-sha2-265\"; did you mean hmac-sha2-256?");
 }
 
+static void
+words_are_spelled_as_in_their_set_each_once_in_order(void **state)
+{
+	struct xb_namelist set = { 0 }, words = { 0 };
+	struct xb_err err = { 0 };
+
+	(void)state;
+	xb_namelist_split(&set, "exec,scp,sftp");
+	assert_true(xb_select_words("--method", " SFTP,exec,, sftp", &set, &words, &err));
+	assert_int_equal(words.count, 2);
+	assert_string_equal(words.names[0], "sftp");
+	assert_string_equal(words.names[1], "exec");
+	xb_namelist_free(&words);
+	assert_false(xb_select_words("--method", "exec,sfpt", &set, &words, &err));
+	assert_int_equal(err.fault, XB_FAULT_USAGE);
+	assert_string_equal(err.text,
+	    "--method: 'sfpt' is not one of exec, scp, sftp; did you mean sftp?");
+	xb_namelist_free(&words);
+	err = (struct xb_err){ 0 };
+	assert_false(xb_select_words("--method", ",", &set, &words, &err));
+	assert_string_equal(err.text, "--method: the list is empty; it takes exec, scp, sftp");
+	xb_namelist_free(&words);
+	xb_namelist_free(&set);
+}
+
+static void
+pool_has_names_beside_what_all_and_globs_select(void **state)
+{
+	struct xb_namelist all = { 0 }, offered = { 0 }, known = { 0 };
+	const struct xb_select_pool pool = { "--kex", "key exchange", &all, &offered, &known };
+	struct xb_selection selection;
+	struct xb_err err = { 0 };
+
+	(void)state;
+	xb_namelist_split(&all, "ecdh,sntrup");
+	xb_namelist_split(&offered, "ecdh,sntrup,ecdh-cert");
+	xb_namelist_split(&known, "ecdh,dh-group1");
+	assert_true(xb_select_names(&pool, "DH-group1,all", &selection, &err));
+	check_items(&selection, "dh-group1+ ecdh- sntrup-");
+	xb_selection_free(&selection);
+	assert_true(xb_select_names(&pool, "ecdh*", &selection, &err));
+	check_items(&selection, "ecdh- ecdh-cert-");
+	xb_selection_free(&selection);
+	assert_false(xb_select_names(&pool, "dh*", &selection, &err));
+	assert_string_equal(err.text,
+	    "--kex: no key exchange matches \"dh*\"; offered: ecdh, sntrup, ecdh-cert");
+	err = (struct xb_err){ 0 };
+	assert_false(xb_select_names(&pool, "dh-group2", &selection, &err));
+	assert_string_equal(err.text,
+	    "--kex: unknown key exchange \"dh-group2\"; did you mean dh-group1?");
+	xb_namelist_free(&all);
+	xb_namelist_free(&offered);
+	xb_namelist_free(&known);
+}
+
 int
 main(void)
 {
@@ -186,6 +241,8 @@ main(void)
 		cmocka_unit_test(unprintable_names_are_made_printable),
 		cmocka_unit_test(empty_list_is_a_usage_error),
 		cmocka_unit_test(macs_have_their_own_table),
+		cmocka_unit_test(words_are_spelled_as_in_their_set_each_once_in_order),
+		cmocka_unit_test(pool_has_names_beside_what_all_and_globs_select),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
