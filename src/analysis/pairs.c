@@ -25,6 +25,20 @@ xb_counted_next(const struct xb_result *result, size_t *at)
 	return found;
 }
 
+double
+xb_login_seconds(const struct xb_sample *sample)
+{
+	return sample->connect_seconds + sample->kex_seconds + sample->auth_seconds;
+}
+
+/* A speed of zero gives an infinity or NAN, which the interval leaves out. */
+static double
+log_speed(const struct xb_result *result, const struct xb_sample *sample)
+{
+	return result->c.method == XB_METHOD_LOGIN ? -log(xb_login_seconds(sample))
+						   : log(xb_sample_rate(sample));
+}
+
 struct xb_interval
 xb_pairs_ratio(const struct xb_result *a, const struct xb_result *b)
 {
@@ -42,8 +56,7 @@ xb_pairs_ratio(const struct xb_result *a, const struct xb_result *b)
 		} else if (sa->round > sb->round) {
 			sb = xb_counted_next(b, &at_b);
 		} else {
-			/* A rate of zero gives an infinity or NAN, which the interval leaves out. */
-			logs[count++] = log(xb_sample_rate(sa)) - log(xb_sample_rate(sb));
+			logs[count++] = log_speed(a, sa) - log_speed(b, sb);
 			sa = xb_counted_next(a, &at_a);
 			sb = xb_counted_next(b, &at_b);
 		}

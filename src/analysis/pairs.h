@@ -18,10 +18,14 @@ struct xb_sample;
  */
 const struct xb_sample *xb_counted_next(const struct xb_result *result, size_t *at);
 
+/* connect + kex + auth of a sample, without the start of a program; NAN when a part is unknown. */
+double xb_login_seconds(const struct xb_sample *sample);
+
 /*
- * Rate of a ÷ rate of b. Both ran in the same round under the same conditions, so the ratio is
- * taken within each round: what drifts from round to round cancels. The median and the interval
- * are those of the ratios' logarithms, so that a ÷ b and b ÷ a tell the same.
+ * Speed of a ÷ speed of b: rates; with method login, logins per second. Both ran in the same round
+ * under the same conditions, so the ratio is taken within each round: what drifts from round to round
+ * cancels. The median and the interval are those of the ratios' logarithms, so that a ÷ b and b ÷ a
+ * tell the same.
  */
 struct xb_interval xb_pairs_ratio(const struct xb_result *a, const struct xb_result *b);
 

@@ -42,6 +42,7 @@ struct xb_suite {
 struct xb_case {
 	struct xb_suite suite;
 	const char *client; /* the client's name, static */
+	const char *client_label; /* what tables call it ("ssh" for openssh), static; NULL: the name */
 	enum xb_method method;
 	enum xb_direction direction;
 	size_t target;      /* index into the run's targets */

@@ -100,6 +100,7 @@ xb_run_free(struct xb_run *run)
 	free(run->targets);
 	free(run->settings.payload);
 	free(run->settings.pin_note);
+	free(run->settings.answer_client);
 	for (size_t i = 0; i < run->result_count; i++) {
 		xb_case_free(&run->results[i].c);
 		free(run->results[i].samples);

@@ -73,6 +73,8 @@ struct xb_settings {
 	int server_cpu;
 	char *pin_note; /* why not pinned, NULL otherwise */
 	enum xb_rate_unit unit;
+	/* whose rows the answer is about: openssh, or the client that the user named; NULL: the fastest */
+	char *answer_client;
 };
 
 struct xb_run {

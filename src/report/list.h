@@ -7,21 +7,36 @@
 
 #include "report/report.h"
 
-/* One line of `xferbench list`: what is known of one cipher or MAC. Strings are borrowed. */
+/* What `xferbench list` tells of one algorithm. Strings are borrowed. */
 struct xb_list_row {
-	const char *kind;        /* "cipher", "MAC" */
-	const char *name;        /* SSH name, printable */
-	const char *offered;     /* "yes", "no", "?" without a target */
-	const char *client;      /* "yes", "no" */
-	const char *client_note; /* why not, or NULL */
-	const char *primitive;   /* "yes", "no" */
-	const char *primitive_note;
-	const char *rating;        /* "sound", …; "unknown" when not in our table */
-	const char *rating_source; /* or NULL */
+	const char *kind;           /* "cipher", "MAC", "kex", "hostkey" */
+	const char *name;           /* SSH name, printable */
+	unsigned offered;           /* bit i: server i offers it */
+	unsigned has;               /* bit i: client i has it */
+	const char *primitive;      /* "yes", "no", "-" for what has no speed of its own */
+	const char *primitive_note; /* why not, or NULL */
+	const char *rating;         /* "sound", …; "unknown" when not in our table */
+	const char *rating_source;  /* or NULL */
 };
 
-/* heading is printed first, may be NULL. client_label heads the client's column ("libssh2 1.10.0"). */
-bool xb_list_write(const struct xb_list_row *rows, size_t count, const char *heading,
-    const char *client_label, const struct xb_report_style *style, FILE *out);
+/* A client, with the head of its column; absent: why it cannot run here, then it has no column. */
+struct xb_list_client {
+	const char *label;
+	const char *absent;
+};
+
+/* The servers that were asked are heads of columns too: "offered" for one alone. Borrowed. */
+struct xb_list {
+	size_t server_count;
+	const char *const *servers;
+	size_t client_count;
+	const struct xb_list_client *clients;
+	size_t row_count;
+	const struct xb_list_row *rows;
+};
+
+/* heading is printed first, line by line; may be NULL. False when out cannot be written. */
+bool xb_list_write(const struct xb_list *list, const char *heading,
+    const struct xb_report_style *style, FILE *out);
 
 #endif

@@ -39,6 +39,26 @@ xb_table_plus_minus(const struct xb_table *table)
 	return table->style->utf8 ? "\u00b1" : "+-";
 }
 
+const char *
+xb_table_times(const struct xb_table *table)
+{
+	return table->style->utf8 ? "\u00d7" : "x";
+}
+
+void
+xb_table_spread(const struct xb_table *table, char *out, size_t size,
+    const struct xb_interval *figure)
+{
+	double spread = (figure->high - figure->low) / 2 / figure->median;
+	char percent[32];
+
+	snprintf(out, size, "%s", "");
+	if (figure->count < 2 || !isfinite(spread))
+		return;
+	xb_table_percent(percent, sizeof(percent), spread);
+	snprintf(out, size, "%s%s", xb_table_plus_minus(table), percent);
+}
+
 void
 xb_table_percent(char *out, size_t size, double share)
 {
@@ -92,34 +112,29 @@ xb_table_seconds(char *out, size_t size, double seconds)
 		xb_duration_format(out, size, (int64_t)(seconds * (double)XB_NS_PER_SECOND));
 }
 
+/* Servers that are there and that the run is about. */
+static size_t
+count_servers(const struct xb_run *run)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < run->target_count; i++)
+		count += run->targets[i].absent == NULL && !run->targets[i].stands_in;
+	return count;
+}
+
 const char *
 xb_table_server(const struct xb_table *table, char *out, size_t size)
 {
 	const struct xb_target_sheet *target = &table->run->targets[0];
 
-	if (target->is_private && target->server_program != NULL) {
-		const char *slash = strrchr(target->server_program, '/');
-		const char *name = slash != NULL ? slash + 1 : target->server_program;
-
-		xb_text_printable(out, size, name, strlen(name));
-	} else {
-		xb_text_printable(out, size, target->name, strlen(target->name));
-	}
-	if (target->is_local && !target->is_private)
+	if (count_servers(table->run) > 1 || (target->is_local && !target->is_private))
 		return "server";
+	if (target->is_private)
+		xb_target_program(target, out, size);
+	else
+		xb_text_printable(out, size, target->name, strlen(target->name));
 	return strlen(out) <= LONGEST_HEAD ? out : "server";
-}
-
-char *
-xb_table_row_name(const struct xb_table *table, const struct xb_row *row)
-{
-	const struct xb_case *c = &row->result->c;
-	bool several = table->clients.count > 1;
-
-	return xb_asprintf("%s%s%s%s%s", xb_suite_cipher_label(&c->suite),
-	    c->suite.mac_name != NULL ? " " : "",
-	    c->suite.mac_name != NULL ? xb_suite_mac_label(&c->suite) : "", several ? " by " : "",
-	    several ? c->client : "");
 }
 
 size_t
@@ -144,15 +159,24 @@ xb_table_failure(const struct xb_row *row)
 	return "";
 }
 
+/* Each line of the text from one column on. */
 static void
 put_labelled(const struct xb_table *table, const char *label, const char *text)
 {
 	const size_t indent = 9;
 	bool colour = table->style->colour;
+	char *copy = xb_strdup(text);
+	char *rest = copy;
+	char *line;
 
 	fprintf(table->out, "%s%s%s%*s", colour ? "\033[1m" : "", label, colour ? "\033[0m" : "",
 	    (int)(indent - strlen(label)), "");
-	xb_wrap(table->out, table->style->width, indent, indent, text);
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		if (line != copy)
+			fprintf(table->out, "%*s", (int)indent, "");
+		xb_wrap(table->out, table->style->width, indent, indent, line);
+	}
+	free(copy);
 }
 
 void
@@ -181,7 +205,10 @@ put_all(struct xb_table *table)
 		xb_table_head(table);
 		fputc('\n', table->out);
 	}
-	xb_table_rows(table);
+	if (xb_table_is_handshake(table))
+		xb_table_handshake_rows(table);
+	else
+		xb_table_rows(table);
 	if (!style->quiet)
 		xb_table_legend(table);
 	xb_table_footnotes(table);
@@ -204,8 +231,7 @@ table_write(const struct xb_run *run, const struct xb_report_style *style, FILE 
 	bool ok;
 
 	xb_analysis_make(run, &table.analysis);
-	for (size_t i = 0; i < run->result_count; i++)
-		xb_namelist_add_once(&table.clients, run->results[i].c.client);
+	xb_table_find_dimensions(&table);
 	table.out = xb_memstream(&text, &size);
 	put_all(&table);
 	xb_memstream_close(table.out);
@@ -215,7 +241,7 @@ table_write(const struct xb_run *run, const struct xb_report_style *style, FILE 
 		xb_fail_errno(err, XB_FAULT_SYSTEM, "cannot write the table");
 	free(text);
 	xb_table_footnotes_free(&table);
-	xb_namelist_free(&table.clients);
+	free(table.clients);
 	xb_analysis_free(&table.analysis);
 	return ok;
 }

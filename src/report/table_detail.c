@@ -17,6 +17,11 @@
 enum column {
 	CIPHER,
 	MAC,
+	COMPRESSION,
+	METHOD,
+	DIRECTION,
+	SERVER,
+	STREAMS,
 	CLIENT,
 	RANGE,
 	COVERAGE,
@@ -35,6 +40,11 @@ new_grid(const struct xb_table *table)
 
 	xb_grid_add_column(grid, "CIPHER", XB_GRID_BREAK, 0);
 	xb_grid_add_column(grid, "MAC", XB_GRID_BREAK, 0);
+	xb_grid_add_column(grid, "COMPRESSION", XB_GRID_BREAK, 0);
+	xb_grid_add_column(grid, "METHOD", 0, 0);
+	xb_grid_add_column(grid, "DIRECTION", 0, 0);
+	xb_grid_add_column(grid, "SERVER", XB_GRID_BREAK, 0);
+	xb_grid_add_column(grid, "STREAMS", XB_GRID_RIGHT, 0);
 	xb_grid_add_column(grid, "CLIENT", 0, 0);
 	xb_grid_add_column(grid, range, XB_GRID_RIGHT, 0);
 	xb_grid_add_column(grid, "cover", XB_GRID_RIGHT, 1);
@@ -47,17 +57,41 @@ new_grid(const struct xb_table *table)
 	return grid;
 }
 
+/* What tells the row from others. */
 static void
-put_row(const struct xb_table *table, struct xb_grid *grid, const struct xb_row *row)
+put_dimensions(const struct xb_table *table, struct xb_grid *grid, size_t line,
+    const struct xb_case *c)
 {
-	const struct xb_case *c = &row->result->c;
-	size_t line = xb_grid_add_row(grid);
-	char cell[96];
+	const struct xb_dimensions *varies = &table->varies;
+	char cell[256];
 
 	xb_grid_set(grid, line, CIPHER, xb_suite_cipher_label(&c->suite));
 	xb_grid_set(grid, line, MAC, xb_suite_mac_label(&c->suite));
-	if (table->clients.count > 1)
-		xb_grid_set(grid, line, CLIENT, c->client);
+	if (varies->compression)
+		xb_grid_set(grid, line, COMPRESSION, xb_table_compression(&c->suite));
+	if (varies->method)
+		xb_grid_set(grid, line, METHOD, xb_method_name(c->method));
+	if (varies->direction)
+		xb_grid_set(grid, line, DIRECTION, xb_direction_name(c->direction));
+	if (varies->server) {
+		xb_table_target(xb_run_target(table->run, c), cell, sizeof(cell));
+		xb_grid_set(grid, line, SERVER, cell);
+	}
+	if (varies->streams) {
+		snprintf(cell, sizeof(cell), "%u", c->streams);
+		xb_grid_set(grid, line, STREAMS, cell);
+	}
+	if (table->client_count > 1)
+		xb_grid_set(grid, line, CLIENT, xb_case_client_label(c));
+}
+
+static void
+put_row(const struct xb_table *table, struct xb_grid *grid, const struct xb_row *row)
+{
+	size_t line = xb_grid_add_row(grid);
+	char cell[96];
+
+	put_dimensions(table, grid, line, &row->result->c);
 	xb_table_range(table, cell, sizeof(cell), &row->rate);
 	xb_grid_set(grid, line, RANGE, cell);
 	xb_table_percent(cell, sizeof(cell), row->rate.count > 1 ? row->rate.coverage : NAN);
@@ -70,7 +104,7 @@ put_row(const struct xb_table *table, struct xb_grid *grid, const struct xb_row 
 	xb_grid_set(grid, line, CLIENT_PER_GB, cell);
 	xb_table_figure(cell, sizeof(cell), row->server_cpu_per_gb);
 	xb_grid_set(grid, line, SERVER_PER_GB, cell);
-	xb_table_seconds(cell, sizeof(cell), row->login_seconds);
+	xb_table_seconds(cell, sizeof(cell), row->login.total.median);
 	xb_grid_set(grid, line, LOGIN, cell);
 }
 
@@ -83,8 +117,10 @@ put_grid(const struct xb_table *table)
 		return;
 	grid = new_grid(table);
 	for (size_t i = 0; i < table->analysis.count; i++) {
-		if (table->analysis.rows[i].rate.count > 0)
-			put_row(table, grid, &table->analysis.rows[i]);
+		const struct xb_row *row = &table->analysis.rows[i];
+
+		if (row->rate.count > 0 && !row->result->c.reference)
+			put_row(table, grid, row);
 	}
 	xb_grid_fit(grid, table->style->width);
 	fputc('\n', table->out);
@@ -180,7 +216,7 @@ put_null_rate(const struct xb_table *table)
 		return;
 	xb_table_rate(table, figure, sizeof(figure), table->run->null_rate);
 	grouped(rate, sizeof(rate), figure);
-	if (leader == NULL) {
+	if (leader == NULL || leader->rate.count == 0) {
 		xb_table_line(table, INDENT, "harness alone (null client): %s %s", rate,
 		    xb_rate_unit_label(table->run->settings.unit));
 		return;
@@ -190,24 +226,32 @@ put_null_rate(const struct xb_table *table)
 	    rate, xb_rate_unit_label(table->run->settings.unit), times);
 }
 
+/* What one server said of itself and of our bytes. */
+static void
+put_server(const struct xb_table *table, const struct xb_target_sheet *target)
+{
+	const char *server =
+	    target->server_version != NULL ? target->server_version : target->offer.banner;
+	char printable[512];
+
+	if (target->count_check != NULL)
+		xb_table_line(table, INDENT, "%s", target->count_check);
+	if (server == NULL)
+		return;
+	xb_text_printable(printable, sizeof(printable), server, strlen(server));
+	xb_table_line(table, INDENT, "server: %s%s%s", printable,
+	    target->server_program != NULL ? ", " : "",
+	    target->server_program != NULL ? target->server_program : "");
+}
+
 static void
 put_facts(const struct xb_table *table)
 {
 	const struct xb_run *run = table->run;
-	const char *server = run->targets[0].server_version;
 	char *libraries = xb_namelist_join(&run->libraries, ", ", MOST_LIBRARIES);
-	char printable[512];
 
-	if (run->targets[0].count_check != NULL)
-		xb_table_line(table, INDENT, "%s", run->targets[0].count_check);
-	if (server == NULL)
-		server = run->targets[0].offer.banner;
-	if (server != NULL) {
-		xb_text_printable(printable, sizeof(printable), server, strlen(server));
-		xb_table_line(table, INDENT, "server: %s%s%s", printable,
-		    run->targets[0].server_program != NULL ? ", " : "",
-		    run->targets[0].server_program != NULL ? run->targets[0].server_program : "");
-	}
+	for (size_t i = 0; i < run->target_count; i++)
+		put_server(table, &run->targets[i]);
 	if (libraries[0] != '\0')
 		xb_table_line(table, INDENT, "%s", libraries);
 	xb_table_line(table, INDENT, "order of trials: --seed %" PRIu64, run->settings.seed);
@@ -217,7 +261,10 @@ put_facts(const struct xb_table *table)
 void
 xb_table_detail(const struct xb_table *table)
 {
-	put_grid(table);
+	if (xb_table_is_handshake(table))
+		xb_table_handshake_detail(table);
+	else
+		put_grid(table);
 	put_trials(table);
 	put_null_rate(table);
 	put_facts(table);

@@ -1,7 +1,7 @@
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -21,57 +21,25 @@ put_printable(FILE *out, const char *text)
 	fputs(printable, out);
 }
 
-/*
- * The name and version in an SSH software version (RFC 4253 section 4.2), without its comment:
- * "OpenSSH_9.2p1 Debian-2" is "OpenSSH 9.2p1".
- */
-static void
-put_software(FILE *out, const char *version)
-{
-	char name[128];
-
-	xb_text_printable(name, sizeof(name), version, strcspn(version, " "));
-	for (char *p = name; *p != '\0'; p++) {
-		if (*p == '_' && isdigit((unsigned char)p[1]))
-			*p = ' ';
-	}
-	fputs(name, out);
-}
-
-/* What follows "SSH-2.0-" in an identification line. */
-static const char *
-banner_software(const char *banner)
-{
-	const char *dash = strchr(banner, '-');
-
-	dash = dash != NULL ? strchr(dash + 1, '-') : NULL;
-	return dash != NULL ? dash + 1 : banner;
-}
-
+/* "private sshd OpenSSH 9.2p1", "private dropbear 2022.83": no name twice. */
 static void
 put_server(FILE *out, const struct xb_target_sheet *target)
 {
-	const char *banner = target->offer.banner;
+	char program[128];
+	char software[128];
 
+	xb_table_software(target, software, sizeof(software));
 	if (target->is_private) {
-		const char *program =
-		    target->server_program != NULL ? target->server_program : "server";
-		const char *slash = strrchr(program, '/');
-
+		xb_target_program(target, program, sizeof(program));
 		fputs("private ", out);
-		put_printable(out, slash != NULL ? slash + 1 : program);
-		fputc(' ', out);
+		if (strncasecmp(software, program, strlen(program)) != 0)
+			fprintf(out, "%s ", program);
 	}
-	if (target->server_version != NULL)
-		put_software(out, target->server_version);
-	else if (banner != NULL)
-		put_software(out, banner_software(banner));
-	else
-		fputs("server unknown", out);
+	fputs(software, out);
 }
 
 static void
-put_target(FILE *out, const struct xb_target_sheet *target)
+put_target_name(FILE *out, const struct xb_target_sheet *target)
 {
 	put_printable(out, target->name);
 	if (!target->is_private && target->address != NULL) {
@@ -80,8 +48,26 @@ put_target(FILE *out, const struct xb_target_sheet *target)
 		fprintf(out, " %s%s%s:%u", v6 ? "[" : "", target->address, v6 ? "]" : "",
 		    target->port);
 	}
-	fputs("  ", out);
-	put_server(out, target);
+}
+
+/* Those that serve, the first with its name: private ones are all on this machine. */
+static void
+put_targets(FILE *out, const struct xb_run *run)
+{
+	const char *separator = "  ";
+
+	put_target_name(out, &run->targets[0]);
+	for (size_t i = 0; i < run->target_count; i++) {
+		const struct xb_target_sheet *target = &run->targets[i];
+
+		if (target->absent != NULL && run->target_count > 1)
+			continue;
+		fputs(separator, out);
+		put_server(out, target);
+		if (target->stands_in)
+			fputs(" for old ciphers", out);
+		separator = ", ";
+	}
 }
 
 static void
@@ -114,6 +100,9 @@ put_payload(FILE *out, const struct xb_settings *settings)
 {
 	char bytes[32];
 
+	if (settings->payload == NULL)
+		return;
+	fputs(", ", out);
 	if (strcmp(settings->payload, "sparse") == 0) {
 		fputs("zeros", out);
 	} else if (strcmp(settings->payload, "random") == 0) {
@@ -121,7 +110,8 @@ put_payload(FILE *out, const struct xb_settings *settings)
 	} else {
 		xb_size_format(bytes, sizeof(bytes), settings->payload_bytes);
 		put_printable(out, settings->payload);
-		fprintf(out, " (%s)", bytes);
+		if (settings->payload_bytes > 0)
+			fprintf(out, " (%s)", bytes);
 	}
 }
 
@@ -176,17 +166,95 @@ put_cost(FILE *out, const struct xb_run *run)
 	fputs(text, out);
 }
 
+/* The names that occur among the cases, in the order of the program: "exec, scp and sftp". */
+static void
+put_names(FILE *out, const char *const *names, const bool *occurs, size_t count)
+{
+	size_t left = 0;
+	bool first = true;
+
+	for (size_t i = 0; i < count; i++)
+		left += occurs[i];
+	for (size_t i = 0; i < count; i++) {
+		if (!occurs[i])
+			continue;
+		left--;
+		fprintf(out, "%s%s", first ? "" : left > 0 ? ", " : " and ", names[i]);
+		first = false;
+	}
+}
+
+/* "upload by exec", "upload and download by scp and sftp, 4 streams". */
+static void
+put_transfer(FILE *out, const struct xb_table *table)
+{
+	const char *methods[XB_METHOD_COUNT];
+	const char *directions[XB_DIRECTION_COUNT];
+	bool has_method[XB_METHOD_COUNT] = { 0 };
+	bool has_direction[XB_DIRECTION_COUNT] = { 0 };
+	bool any_method = false;
+	const struct xb_case *first = table->client_count > 0 ? table->clients[0] : NULL;
+
+	for (int i = 0; i < XB_METHOD_COUNT; i++)
+		methods[i] = xb_method_name((enum xb_method)i);
+	for (int i = 0; i < XB_DIRECTION_COUNT; i++)
+		directions[i] = xb_direction_name((enum xb_direction)i);
+	for (size_t i = 0; i < table->run->result_count; i++) {
+		const struct xb_case *c = &table->run->results[i].c;
+
+		has_direction[c->direction] = true;
+		if (c->reference || !xb_table_knows_method(c))
+			continue;
+		has_method[c->method] = true;
+		any_method = true;
+	}
+	put_names(out, directions, has_direction, XB_DIRECTION_COUNT);
+	if (any_method)
+		fputs(" by ", out);
+	put_names(out, methods, has_method, XB_METHOD_COUNT);
+	if (first == NULL)
+		return;
+	if (!table->varies.streams && first->streams > 1)
+		fprintf(out, ", %u streams", first->streams);
+	if (!table->varies.compression && xb_suite_compresses(&first->suite))
+		fprintf(out, ", %s", first->suite.compression);
+}
+
+/* What was done, and how often. */
+static void
+put_work(FILE *out, const struct xb_table *table)
+{
+	const struct xb_run *run = table->run;
+	char *text = NULL;
+	size_t size;
+	FILE *words;
+
+	if (xb_table_is_handshake(table)) {
+		fprintf(out, "logins alone, %u of each", run->settings.handshakes);
+		return;
+	}
+	words = xb_memstream(&text, &size);
+	if (run->result_count > 0)
+		put_transfer(words, table);
+	put_payload(words, &run->settings);
+	xb_memstream_close(words);
+	/* Without cases nothing stands before the payload. */
+	fputs(strncmp(text, ", ", 2) == 0 ? text + 2 : text, out);
+	free(text);
+	fputs("; ", out);
+	put_rounds(out, run);
+}
+
 void
 xb_table_head(const struct xb_table *table)
 {
 	const struct xb_run *run = table->run;
 	struct xb_table line = *table;
-	const struct xb_case *first = run->result_count > 0 ? &run->results[0].c : NULL;
 	char *text = NULL;
 	size_t size;
 
 	line.out = xb_memstream(&text, &size);
-	put_target(line.out, &run->targets[0]);
+	put_targets(line.out, run);
 	if (run->targets[0].is_local) {
 		fputs("; ", line.out);
 		put_machine(line.out, &run->host);
@@ -200,12 +268,7 @@ xb_table_head(const struct xb_table *table)
 	free(text);
 
 	line.out = xb_memstream(&text, &size);
-	if (first != NULL)
-		fprintf(line.out, "%s by %s, ", xb_direction_name(first->direction),
-		    xb_method_name(first->method));
-	put_payload(line.out, &run->settings);
-	fputs("; ", line.out);
-	put_rounds(line.out, run);
+	put_work(line.out, table);
 	put_pinning(&line);
 	put_cost(line.out, run);
 	xb_memstream_close(line.out);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analysis/pairs.h"
+#include "analysis/stats.h"
 #include "base/mem.h"
 #include "base/units.h"
 #include "model/run.h"
@@ -21,7 +22,8 @@ put_spread(const struct xb_table *table)
 
 	if (analysis->leader == NULL || !isfinite(analysis->worst_spread))
 		return;
-	rate = &analysis->leader->rate;
+	rate = analysis->leader->rate.count > 0 ? &analysis->leader->rate
+						: &analysis->leader->login.total;
 	xb_table_percent(spread, sizeof(spread), analysis->worst_spread);
 	xb_table_percent(coverage, sizeof(coverage), rate->coverage);
 	if (xb_interval_is_clear(rate))
@@ -34,32 +36,91 @@ put_spread(const struct xb_table *table)
 		    xb_table_plus_minus(table), spread, rate->count);
 }
 
-void
-xb_table_legend(const struct xb_table *table)
+static bool
+any_rate(const struct xb_table *table)
+{
+	for (size_t i = 0; i < table->analysis.count; i++)
+		if (table->analysis.rows[i].rate.count > 0)
+			return true;
+	return false;
+}
+
+/* What the columns of a run that streams mean. */
+static void
+put_columns(FILE *out, const struct xb_table *table)
 {
 	enum xb_rate_unit unit = table->run->settings.unit;
 	char name[256];
-	char *text = NULL;
-	size_t size;
-	FILE *out;
 
-	if (table->analysis.leader == NULL && !table->shows_raw)
-		return;
-	out = xb_memstream(&text, &size);
 	fprintf(out, "%s = %s", xb_rate_unit_label(unit), xb_rate_unit_meaning(unit));
 	if (table->shows_raw)
 		fputs(". raw = cipher + MAC alone, one core", out);
 	if (table->shows_of_raw)
 		fputs(table->shows_raw ? ". % = SSH / raw" : ". % = SSH / cipher + MAC alone", out);
+	if (table->shows_scaling)
+		fprintf(out, ". %s = times one stream", xb_table_times(table));
+	if (table->shows_wire)
+		fputs(". wire = bytes on the wire / payload", out);
 	if (table->shows_server_cpu)
 		fprintf(out, ". %s CPU = share of one core",
 		    xb_table_server(table, name, sizeof(name)));
+}
+
+/* What the columns of a run of logins mean. */
+static void
+put_logins(FILE *out, const struct xb_table *table)
+{
+	fputs("ms = connect + key exchange + authentication, median", out);
+	if (table->shows_parts)
+		fputs(". kex = key exchange, all parts in ms", out);
+	if (table->shows_start)
+		fputs(". start = of a program, until it connects; not in its total", out);
+}
+
+/* zlib's own speed stands beside rows that compress. */
+static void
+put_zlib(const struct xb_table *table)
+{
+	const struct xb_run *run = table->run;
+	double deflate = xb_median(run->deflate.values, run->deflate.count);
+	double inflate = xb_median(run->inflate.values, run->inflate.count);
+	const char *unit = xb_rate_unit_label(run->settings.unit);
+	char compressed[32];
+	char restored[32];
+
+	if (!table->varies.any_compression || !isfinite(deflate) || !isfinite(inflate))
+		return;
+	xb_table_rate(table, compressed, sizeof(compressed), deflate);
+	xb_table_rate(table, restored, sizeof(restored), inflate);
+	xb_table_line(table, INDENT,
+	    "zlib alone on these bytes: %s %s deflate, %s %s inflate, one core", compressed, unit,
+	    restored, unit);
+}
+
+void
+xb_table_legend(const struct xb_table *table)
+{
+	bool handshake = xb_table_is_handshake(table);
+	char *text = NULL;
+	size_t size;
+	FILE *out;
+
+	if (table->analysis.leader == NULL && !table->shows_raw && !any_rate(table))
+		return;
+	out = xb_memstream(&text, &size);
+	if (handshake)
+		put_logins(out, table);
+	else
+		put_columns(out, table);
 	xb_memstream_close(out);
 	xb_table_line(table, INDENT, "%s", text);
 	free(text);
+	if (table->shows_star)
+		xb_table_line(table, INDENT, "* = picked by this client itself (as negotiated)");
 	if (table->shows_cpu_per_gb)
 		xb_table_line(table, INDENT, "s/GB = CPU seconds per 10^9 payload bytes%s",
 		    table->shows_login ? ". login = connect + key exchange + authentication" : "");
+	put_zlib(table);
 	put_spread(table);
 }
 
@@ -132,7 +193,7 @@ put_failures(const struct xb_table *table)
 		const struct xb_row *row = &table->analysis.rows[i];
 		char *name;
 
-		if (row->rate.count == 0 || row->failed == 0)
+		if (!row->measured || row->failed == 0)
 			continue;
 		name = xb_table_row_name(table, row);
 		xb_table_line(table, INDENT, "%s: %zu of %zu trials failed: %s", name, row->failed,
@@ -141,27 +202,44 @@ put_failures(const struct xb_table *table)
 	}
 }
 
+/* Figures behind a row: rounds, or logins. */
+static size_t
+count_figures(const struct xb_row *row)
+{
+	return row->rate.count > 0 ? row->rate.count : row->login.total.count;
+}
+
+/* Why a group has no places, in one line for all groups where it is the same. */
+static void
+add_unclear(struct xb_namelist *lines, const struct xb_group *group)
+{
+	size_t rounds = count_figures(group->leader);
+	char *line = xb_asprintf("no places: %zu round%s; %u are needed to tell rows apart", rounds,
+	    rounds == 1 ? "" : "s", group->rounds_needed);
+
+	xb_namelist_add_once(lines, line);
+	free(line);
+}
+
 /* Why there are no places, or none for one row. */
 static void
 put_places(const struct xb_table *table)
 {
 	const struct xb_analysis *analysis = &table->analysis;
+	struct xb_namelist lines = { 0 };
 
-	if (analysis->leader == NULL)
-		return;
-	if (!analysis->places_clear) {
-		size_t rounds = analysis->leader->rate.count;
-
-		xb_table_line(table, INDENT,
-		    "no places: %zu round%s; %u are needed to tell rows apart", rounds,
-		    rounds == 1 ? "" : "s", analysis->rounds_needed);
-		return;
-	}
+	for (size_t i = 0; i < analysis->group_count; i++)
+		if (analysis->groups[i].leader != NULL && !analysis->groups[i].places_clear)
+			add_unclear(&lines, &analysis->groups[i]);
+	for (size_t i = 0; i < lines.count; i++)
+		xb_table_line(table, INDENT, "%s", lines.names[i]);
+	xb_namelist_free(&lines);
 	for (size_t i = 0; i < analysis->count; i++) {
 		const struct xb_row *row = &analysis->rows[i];
 		char *name;
 
-		if (row->rate.count == 0 || row->place > 0 || analysis->leader->place == 0)
+		if (!row->ranked || row->place > 0 ||
+		    analysis->groups[row->group].leader->place == 0)
 			continue;
 		name = xb_table_row_name(table, row);
 		xb_table_line(table, INDENT,
@@ -176,7 +254,8 @@ xb_table_notes(const struct xb_table *table)
 {
 	put_failures(table);
 	put_disturbed(table);
-	put_places(table);
+	if (!xb_table_is_handshake(table))
+		put_places(table);
 	for (size_t i = 0; i < table->run->notes.count; i++)
 		xb_table_line(table, INDENT, "%s", table->run->notes.names[i]);
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# xferbench list: every cipher and MAC, and who has it.
+# xferbench list: every algorithm, and who has it.
 
 # shellcheck disable=SC2154 # bats and helpers.bash set variables
 
@@ -13,12 +13,19 @@ teardown() {
 	teardown_test
 }
 
-# row NAME: the columns of its row: kind, name, offered, client, raw, rating.
+# row NAME: its rows.
 row() {
-	awk -v name="$1" '$2 == name { print $1, $2, $3, $4, $5, $6 }' <<<"$output"
+	awk -v name="$1" '$2 == name' <<<"$output"
 }
 
-@test "list shows every cipher and MAC of the tables, once" {
+# cell NAME COLUMN: the first word of a row's cell, "" where there is no such column.
+cell() {
+	awk -v name="$1" -v column="$2" '
+	/^KIND / { at = index($0, " " column " ") }
+	at && $2 == name { split(substr($0, at + 1), words, " "); print words[1] }' <<<"$output"
+}
+
+@test "list shows every algorithm of the tables, once" {
 	run -0 --separate-stderr bench list
 	[ -z "$stderr" ]
 	local name count=0
@@ -30,45 +37,82 @@ row() {
 		}
 		count=$((count + 1))
 	done < <(sed -n 's/^\t *\.name = "\(.*\)",$/\1/p' "$top/src/model/cipher.c" \
-	    "$top/src/model/mac.c")
-	[ "$count" -gt 30 ]
+	    "$top/src/model/mac.c" "$top/src/model/kex.c")
+	[ "$count" -gt 60 ]
 }
 
-@test "list tells what the private server offers, what the client has, and how sound it is" {
+@test "list tells what the private server offers, what each client has, and how sound it is" {
 	run -0 bench list
-	[[ $(row aes128-ctr) == "cipher aes128-ctr yes yes yes sound" ]]
-	[[ $(row hmac-sha2-256) == "MAC hmac-sha2-256 yes yes yes sound" ]]
+	[ "$(cell aes128-ctr offered)" = yes ]
+	[ "$(cell aes128-ctr libssh2)" = yes ]
+	[ "$(cell aes128-ctr raw)" = yes ]
+	[ "$(cell aes128-ctr rating)" = sound ]
+	[[ $(row hmac-sha2-256) == MAC* ]]
+	[ "$(cell hmac-sha2-256 offered)" = yes ]
 	# No OpenSSH of the last years has it.
-	[[ $(row blowfish-cbc) == "cipher blowfish-cbc no "*" weak" ||
-	    $(row blowfish-cbc) == "cipher blowfish-cbc no "*" broken" ]]
-	[[ $(row arcfour) == *" broken" ]]
+	[ "$(cell blowfish-cbc offered)" = no ]
+	[[ $(cell blowfish-cbc rating) == weak || $(cell blowfish-cbc rating) == broken ]]
+	[ "$(cell arcfour rating)" = broken ]
 	local version
 	version=$("$XFERBENCH" --version | grep -o 'libssh2 [0-9.]*')
 	says "$version" "offered" "rating" "RFC"
 }
 
+@test "list has key exchanges and host keys, and no marker among them" {
+	run -0 bench list
+	[[ $(row curve25519-sha256) == "kex "* ]]
+	[ "$(cell curve25519-sha256 offered)" = yes ]
+	[ "$(cell curve25519-sha256 libssh2)" = yes ]
+	[ "$(cell curve25519-sha256 raw)" = - ]
+	[[ $(row ssh-ed25519) == "hostkey "* ]]
+	[ "$(cell ssh-rsa rating)" = weak ]
+	[ "$(cell diffie-hellman-group14-sha1 rating)" = weak ]
+	says_not "kex-strict"
+	says_not "ext-info"
+}
+
+@test "list shows the clients that were named alone" {
+	run -0 bench list --client libssh2
+	[ "$(cell aes128-ctr libssh2)" = yes ]
+	[ -z "$(cell aes128-ctr ssh)" ]
+	run -0 bench list --client all
+	[ "$(cell aes128-ctr libssh2)" = yes ]
+	# What does not speak SSH has no algorithms.
+	[ -z "$(cell aes128-ctr null)" ]
+	[ -z "$(cell aes128-ctr tcp)" ]
+}
+
 @test "list and run agree on who has what; with all, what is not there does not count" {
-	run -0 bench --time 10ms --rounds 1 --ciphers all --export-json "$BATS_TEST_TMPDIR/json"
+	run -0 bench --client libssh2 --time 10ms --rounds 1 --ciphers all \
+	    --export-json "$BATS_TEST_TMPDIR/json"
 	valid "$BATS_TEST_TMPDIR/json"
 	holds "$BATS_TEST_TMPDIR/json" '[.results[].status] | index("measured") != null and
-	    index("not_offered") != null and index("failed") == null'
+	    index("unsupported") != null and index("failed") == null'
 	run -0 bench list
-	local name status
-	while read -r name status; do
-		case $status in
-		measured) [[ $(row "$name") == "cipher $name yes yes "* ]] ;;
-		unsupported) [[ $(row "$name") == "cipher $name yes no "* ]] ;;
-		not_offered) [[ $(row "$name") == "cipher $name no "* ]] ;;
+	local name target status
+	while read -r name target status; do
+		# What another server stands in for, this one does not offer.
+		case $target/$status in
+		0/measured) [ "$(cell "$name" offered) $(cell "$name" libssh2)" = "yes yes" ] ;;
+		0/unsupported) [ "$(cell "$name" offered) $(cell "$name" libssh2)" = "yes no" ] ;;
+		0/not_offered) [ "$(cell "$name" offered)" = no ] ;;
+		*/measured) [ "$(cell "$name" offered) $(cell "$name" libssh2)" = "no yes" ] ;;
+		*/unsupported) [ "$(cell "$name" offered) $(cell "$name" libssh2)" = "no no" ] ;;
+		*/not_offered) [ "$(cell "$name" offered)" = no ] ;;
 		esac
-	done < <(jq -r '.results[] | .cipher + " " + .status' "$BATS_TEST_TMPDIR/json")
+	done < <(jq -r '.results[] | select(.cipher != null) |
+	    "\(.cipher) \(.target) \(.status)"' "$BATS_TEST_TMPDIR/json")
 }
 
 @test "list reads the offer of a host without a login, names unknown here too" {
 	serve kexinit aes128-ctr,kuznyechik@example.org
 	run -0 bench list --user nobody "127.0.0.1:$port"
-	[[ $(row aes128-ctr) == "cipher aes128-ctr yes "* ]]
-	[[ $(row aes256-ctr) == "cipher aes256-ctr no "* ]]
-	[[ $(row kuznyechik@example.org) == "cipher kuznyechik@example.org yes no no unknown" ]]
+	[ "$(cell aes128-ctr offered)" = yes ]
+	[ "$(cell aes256-ctr offered)" = no ]
+	[[ $(row kuznyechik@example.org) == "cipher "* ]]
+	[ "$(cell kuznyechik@example.org offered)" = yes ]
+	[ "$(cell kuznyechik@example.org libssh2)" = no ]
+	[ "$(cell kuznyechik@example.org rating)" = unknown ]
 	says "127.0.0.1" "fake_1.0"
 }
 

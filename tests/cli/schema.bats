@@ -57,19 +57,60 @@ json.dump(d, open(sys.argv[3], "w", encoding="ascii"))
 }
 
 @test "a rate is the median of the samples that count" {
-	refused 'd["results"][0]["samples"][0]["marks"] = []' 'not the median of the samples'
+	refused 'd["results"][0]["samples"][0]["marks"] = []' 'two samples of one round count'
 	refused 'd["results"][1]["rate"]["median"] *= 1.001' 'not the median of the samples'
 	refused 'd["results"][1]["rate"]["low"] *= 2' 'outside its interval'
 }
 
 @test "an overhead is honest and stays on this machine" {
 	refused 'd["results"][1]["overhead"] += 0.01' 'the overhead is not'
-	refused 'd["target"]["local"] = False' 'overhead'
+	refused 'd["targets"][0]["local"] = False' 'an overhead, though'
+	refused 'd["results"][1]["streams"] = 3' 'an overhead of several streams'
 }
 
 @test "a sample measured with another cipher is not valid" {
 	refused 'd["results"][1]["samples"][0]["negotiated"]["cipher"] = "none"' 'measured with none'
 	refused 'd["results"][1]["samples"][0]["negotiated"]["mac"] = "hmac-md5"' 'measured with hmac'
+}
+
+@test "what is not ranked has no place and does not lead" {
+	refused 'd["results"][7]["leader"] = True' 'results[7].leader'
+	refused 'd["results"][7]["group"] = 0' 'results[7].group'
+	refused 'd["results"][8]["warning"] = "zeros"' 'results[8].leader'
+	refused 'd["results"][3]["leader"] = True' 'results[3].leader'
+}
+
+@test "each group has one leader, its fastest, and cases of one direction and target alone" {
+	refused 'd["results"][6]["leader"] = False' 'group 0 has 0 leaders'
+	refused 'd["results"][6]["leader"] = False; d["results"][1]["leader"] = True' 'not its fastest'
+	refused 'd["results"][8]["group"] = 0' 'group 0 mixes directions'
+	refused 'd["results"][5]["group"] = 2' 'two groups have the same'
+	refused 'd["results"][6]["group"] = None' 'results[6].group'
+}
+
+@test "a case names its target, and none of an absent server has trials" {
+	refused 'd["results"][8]["target"] = 2' 'there is no target 2'
+	refused 'd["results"][8]["target"] = 1' 'its server is absent'
+}
+
+@test "scaling factor and wire ratio are those of the samples" {
+	refused 'd["results"][6]["scaling"]["median"] = 1.9' 'not that of the paired samples'
+	refused 'd["results"][1]["scaling"] = d["results"][6]["scaling"]' 'without one stream'
+	refused 'd["results"][8]["wire_ratio"] = 0.5' 'wire ratio is not'
+	refused 'd["results"][8]["samples"][0]["negotiated"]["compression"] = "none"' 'measured with none'
+}
+
+@test "only a reference, or what was left to the client, has no cipher" {
+	refused 'd["results"][1]["cipher"] = None' 'results[1].cipher'
+	refused 'd["results"][7]["cipher"] = "aes128-ctr"' 'results[7].cipher'
+}
+
+@test "a login has seconds and no rate" {
+	refused 'd["results"][1]["method"] = "login"' 'results[1].rate'
+	refused 'd["results"][1]["method"] = "login"; d["results"][1]["rate"] = None;
+d["results"][1]["overhead"] = None; d["results"][1]["login"] = None' 'results[1].login'
+	refused 'd["results"][1]["login"]["total"]["median"] = 0.05' 'median'
+	refused 'd["results"][1]["kex"] = "curve25519-sha256"' 'results[1].kex'
 }
 
 @test "a seed is a string of all its digits" {

@@ -92,15 +92,68 @@ canned_case(struct xb_run *run, const char *cipher, const char *mac)
 	*result = (struct xb_result){
 		.c = {
 			.suite = {
-				.cipher_name = xb_strdup(cipher),
+				.cipher_name = cipher != NULL ? xb_strdup(cipher) : NULL,
 				.mac_name = mac != NULL ? xb_strdup(mac) : NULL,
-				.cipher = xb_cipher_by_name(cipher),
+				.cipher = cipher != NULL ? xb_cipher_by_name(cipher) : NULL,
 				.mac = mac != NULL ? xb_mac_by_name(mac) : NULL,
 			},
 			.client = "libssh2",
+			.streams = 1,
 		},
 	};
 	return result;
+}
+
+struct xb_result *
+canned_ssh(struct xb_run *run, const char *cipher, const char *mac)
+{
+	struct xb_result *result = canned_case(run, cipher, mac);
+
+	result->c.client = "openssh";
+	result->c.client_label = "ssh";
+	return result;
+}
+
+struct xb_result *
+canned_reference(struct xb_run *run, const char *client, const char *label)
+{
+	struct xb_result *result = xb_run_add_result(run);
+
+	result->c.client = client;
+	result->c.client_label = label;
+	result->c.reference = true;
+	return result;
+}
+
+struct xb_result *
+canned_login(struct xb_run *run, const char *kex, const char *hostkey)
+{
+	struct xb_result *result = xb_run_add_result(run);
+
+	result->c.client = "openssh";
+	result->c.client_label = "ssh";
+	result->c.method = XB_METHOD_LOGIN;
+	result->c.suite.kex = kex != NULL ? xb_strdup(kex) : NULL;
+	result->c.suite.hostkey = hostkey != NULL ? xb_strdup(hostkey) : NULL;
+	return result;
+}
+
+struct xb_target_sheet *
+canned_server(struct xb_run *run, const char *kind, const char *program, const char *version)
+{
+	struct xb_target_sheet *target = xb_run_add_target(run);
+
+	*target = (struct xb_target_sheet){
+		.name = xb_strdup("this machine"),
+		.server = xb_strdup(kind),
+		.address = xb_strdup("127.0.0.1"),
+		.port = 40023,
+		.is_private = true,
+		.is_local = true,
+		.server_program = xb_strdup(program),
+		.server_version = xb_strdup(version),
+	};
+	return target;
 }
 
 static struct xb_sample *
@@ -113,6 +166,7 @@ add_sample(struct xb_result *result, unsigned round)
 	*sample = (struct xb_sample){
 		.round = round,
 		.seconds = NAN,
+		.start_seconds = NAN,
 		.connect_seconds = NAN,
 		.kex_seconds = NAN,
 		.auth_seconds = NAN,
@@ -145,6 +199,27 @@ canned_rates(struct xb_result *result, const double *mb_per_second, unsigned cou
 {
 	for (unsigned i = 0; i < count; i++)
 		canned_sample(result, i, mb_per_second[i]);
+}
+
+void
+canned_about(struct xb_result *result, double mb_per_second)
+{
+	for (unsigned i = 0; i < CANNED_ROUNDS; i++)
+		canned_sample(result, i, mb_per_second * canned_fast[i] / 510);
+}
+
+void
+canned_logins(struct xb_result *result, const double *seconds, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		struct xb_sample *sample = add_sample(result, i);
+
+		sample->status = XB_MEASURED;
+		sample->connect_seconds = seconds[i] / 5;
+		sample->kex_seconds = seconds[i] * 3 / 5;
+		sample->auth_seconds = seconds[i] / 5;
+	}
+	result->c.status = XB_MEASURED;
 }
 
 struct xb_sample *
@@ -240,6 +315,64 @@ canned_fill(struct xb_run *run)
 	canned_raw(run, "aes256-ctr", "hmac-sha2-256", 1570, 1560);
 	canned_raw(run, "aes192-ctr", "hmac-sha2-256", 1600, 1620);
 	canned_raw(run, "aes128-ctr", "hmac-sha2-256", 1690, 1700);
+}
+
+void
+canned_two_clients(struct xb_run *run)
+{
+	static const struct {
+		const char *cipher;
+		const char *mac;
+		double raw;
+		double ssh;
+		double libssh2; /* 0: it cannot */
+	} suites[] = {
+		{ "chacha20-poly1305@openssh.com", NULL, 3000, 660, 0 },
+		{ "aes128-gcm@openssh.com", NULL, 5540, 1000, 0 },
+		{ "aes256-gcm@openssh.com", NULL, 4700, 1010, 0 },
+		{ "aes128-ctr", "hmac-sha2-256", 1690, 860, 510 },
+		{ "aes256-ctr", "hmac-sha2-256", 1560, 830, 490 },
+	};
+	struct xb_result *result;
+
+	for (size_t i = 0; i < sizeof(suites) / sizeof(suites[0]); i++) {
+		result = canned_ssh(run, suites[i].cipher, suites[i].mac);
+		canned_about(result, suites[i].ssh);
+		result->c.as_negotiated = i == 0;
+		/* Level with the other AES-GCM: now above and now below. */
+		if (i == 1)
+			result->samples[2].bytes = UINT64_C(1100000000);
+		result = canned_case(run, suites[i].cipher, suites[i].mac);
+		if (suites[i].libssh2 > 0)
+			canned_about(result, suites[i].libssh2);
+		else
+			xb_case_refuse(&result->c, XB_UNSUPPORTED,
+			    "libssh2 1.10.0 has no AEAD cipher", NULL);
+		canned_raw(run, suites[i].cipher, suites[i].mac, suites[i].raw, suites[i].raw);
+	}
+	canned_about(canned_reference(run, "tcp", "plain TCP"), 5200);
+	for (size_t i = 0; i < run->result_count; i++)
+		for (size_t j = 0; j < run->results[i].sample_count; j++) {
+			run->results[i].samples[j].client_cpu_seconds = 0.6;
+			run->results[i].samples[j].server_cpu_seconds = 0.97;
+		}
+	run->settings.answer_client = xb_strdup("openssh");
+}
+
+void
+canned_pair(struct xb_run *run, enum xb_method method, enum xb_direction direction,
+    double mb_per_second)
+{
+	size_t first = run->result_count;
+
+	canned_about(canned_ssh(run, "aes128-ctr", "hmac-sha2-256"), mb_per_second);
+	canned_about(canned_case(run, "aes128-ctr", "hmac-sha2-256"), mb_per_second * 0.6);
+	canned_about(canned_ssh(run, "chacha20-poly1305@openssh.com", NULL), mb_per_second * 0.8);
+	run->results[first + 2].c.as_negotiated = true;
+	for (size_t i = first; i < run->result_count; i++) {
+		run->results[i].c.method = method;
+		run->results[i].c.direction = direction;
+	}
 }
 
 void

@@ -30,7 +30,7 @@ rate_is_the_median_of_the_rounds(void **state)
 	canned_near(analysis.rows[0].rate.high, 520 * MB, TINY);
 	canned_near(analysis.rows[0].rate.coverage, 0.96875, TINY);
 	canned_near(analysis.worst_spread, 11 / 510.5, TINY);
-	canned_near(analysis.rows[0].login_seconds, 0.051, TINY);
+	canned_near(analysis.rows[0].login.total.median, 0.051, TINY);
 	xb_analysis_free(&analysis);
 	xb_run_free(&run);
 }
@@ -131,7 +131,7 @@ equal_place_is_equal_to_the_leader(void **state)
 	canned_rates(canned_case(&run, "aes128-ctr", "hmac-sha2-256"), canned_fast, 6);
 	canned_rates(canned_case(&run, "aes192-ctr", "hmac-sha2-256"), canned_level, 6);
 	xb_analysis_make(&run, &analysis);
-	assert_true(analysis.places_clear);
+	assert_true(analysis.groups[0].places_clear);
 	assert_string_equal(analysis.rows[0].result->c.suite.cipher_name, "aes128-ctr");
 	assert_int_equal(analysis.rows[0].place, 1);
 	canned_near(analysis.rows[0].ratio.median, 1, 0);
@@ -211,8 +211,8 @@ five_rounds_give_no_places(void **state)
 	canned_rates(canned_case(&run, "aes128-ctr", "hmac-sha2-256"), canned_fast, 5);
 	canned_rates(canned_case(&run, "aes256-ctr", "hmac-sha2-256"), canned_slow, 5);
 	xb_analysis_make(&run, &analysis);
-	assert_false(analysis.places_clear);
-	assert_int_equal(analysis.rounds_needed, 6);
+	assert_false(analysis.groups[0].places_clear);
+	assert_int_equal(analysis.groups[0].rounds_needed, 6);
 	assert_int_equal(analysis.rows[0].place, 0);
 	assert_int_equal(analysis.rows[1].place, 0);
 	canned_near(analysis.rows[1].ratio.coverage, 0.9375, TINY);
@@ -232,7 +232,7 @@ a_row_with_too_few_rounds_takes_no_place_from_others(void **state)
 	canned_rates(canned_case(&run, "aes192-ctr", "hmac-sha2-256"), canned_level, 4);
 	canned_rates(canned_case(&run, "aes256-ctr", "hmac-sha2-256"), canned_slow, 6);
 	xb_analysis_make(&run, &analysis);
-	assert_true(analysis.places_clear);
+	assert_true(analysis.groups[0].places_clear);
 	assert_string_equal(analysis.rows[0].result->c.suite.cipher_name, "aes128-ctr");
 	assert_int_equal(analysis.rows[0].place, 1);
 	assert_string_equal(analysis.rows[1].result->c.suite.cipher_name, "aes192-ctr");
@@ -252,7 +252,7 @@ one_row_alone_has_no_place(void **state)
 	canned_private(&run);
 	canned_rates(canned_case(&run, "aes128-ctr", "hmac-sha2-256"), canned_fast, 6);
 	xb_analysis_make(&run, &analysis);
-	assert_true(analysis.places_clear);
+	assert_true(analysis.groups[0].places_clear);
 	assert_int_equal(analysis.rows[0].place, 0);
 	assert_ptr_equal(analysis.leader, &analysis.rows[0]);
 	xb_analysis_free(&analysis);

@@ -17,8 +17,8 @@ static const struct xb_list_row rows[] = {
 	{
 	    .kind = "cipher",
 	    .name = "aes128-ctr",
-	    .offered = "yes",
-	    .client = "yes",
+	    .offered = 1,
+	    .has = 3,
 	    .primitive = "yes",
 	    .rating = "sound",
 	    .rating_source = "RFC 4344",
@@ -26,53 +26,67 @@ static const struct xb_list_row rows[] = {
 	{
 	    .kind = "cipher",
 	    .name = "blowfish-cbc",
-	    .offered = "no",
-	    .client = "no",
-	    .client_note = "libssh2 1.10.0 has no blowfish-cbc",
+	    .has = 2,
 	    .primitive = "no",
 	    .primitive_note = "no legacy provider",
 	    .rating = "weak",
 	    .rating_source = "CVE-2016-2183: 64-bit blocks collide after 2^32 of them",
 	},
 	{
-	    .kind = "MAC",
-	    .name = "hmac-of-a-kind-that-nobody-knows@example.org",
-	    .offered = "yes",
-	    .client = "no",
-	    .client_note = "no legacy provider",
-	    .primitive = "no",
+	    .kind = "kex",
+	    .name = "a-key-exchange-that-nobody-knows@example.org",
+	    .offered = 1,
+	    .primitive = "-",
 	    .rating = "unknown",
 	},
 };
 
+static const char *const one_server[] = { "offered" };
+static const struct xb_list_client both[] = { { .label = "ssh" }, { .label = "libssh2" } };
+
 static char *
-list_of(size_t count, const char *heading, const struct xb_report_style *style)
+list_text(const struct xb_list *list, const char *heading, const struct xb_report_style *style)
 {
 	char *text = NULL;
 	size_t size;
 	FILE *out = xb_memstream(&text, &size);
 
-	assert_true(xb_list_write(rows, count, heading, "libssh2 1.10.0", style, out));
+	assert_true(xb_list_write(list, heading, style, out));
 	xb_memstream_close(out);
 	return text;
+}
+
+static char *
+list_of(size_t count, const char *heading, const struct xb_report_style *style)
+{
+	const struct xb_list list = {
+		.server_count = 1,
+		.servers = one_server,
+		.client_count = 2,
+		.clients = both,
+		.row_count = count,
+		.rows = rows,
+	};
+
+	return list_text(&list, heading, style);
 }
 
 static void
 a_pipe_has_everything(void **state)
 {
 	const struct xb_report_style style = { 0 };
-	char *seen = list_of(3, "nas  dropbear 2022.83", &style);
+	char *seen = list_of(3, "nas  dropbear 2022.83\nclients: openssh 9.2p1", &style);
 
 	(void)state;
 	canned_expect(seen,
 	    "nas  dropbear 2022.83\n"
+	    "clients: openssh 9.2p1\n"
 	    "\n"
-	    "KIND    NAME                                          offered  libssh2 1.10.0  raw     rating   source\n"
-	    "cipher  aes128-ctr                                    yes      yes             yes     sound    RFC 4344\n"
-	    "cipher  blowfish-cbc                                  no       no [a]          no [b]  weak     CVE-2016-2183: 64-bit blocks collide after 2^32 of them\n"
-	    "MAC     hmac-of-a-kind-that-nobody-knows@example.org  yes      no [b]          no      unknown\n"
-	    "[a] libssh2 1.10.0 has no blowfish-cbc\n"
-	    "[b] no legacy provider\n");
+	    "KIND    NAME                                          offered  ssh  libssh2  raw     rating   source\n"
+	    "cipher  aes128-ctr                                    yes      yes  yes      yes     sound    RFC 4344\n"
+	    "cipher  blowfish-cbc                                  no       no   yes      no [a]  weak     CVE-2016-2183: 64-bit blocks collide after 2^32 of them\n"
+	    "kex     a-key-exchange-that-nobody-knows@example.org  yes      no   no       -       unknown\n"
+	    "[a] no legacy provider\n");
 	free(seen);
 }
 
@@ -85,11 +99,10 @@ a_narrow_terminal_cuts_the_source_alone(void **state)
 	(void)state;
 	assert_true(canned_widest(seen) <= 80);
 	canned_expect(seen,
-	    "KIND    NAME          offered  libssh2 1.10.0  raw     rating  source\n"
-	    "cipher  aes128-ctr    yes      yes             yes     sound   RFC 4344\n"
-	    "cipher  blowfish-cbc  no       no [a]          no [b]  weak    CVE-2016-2183: 64\n"
-	    "[a] libssh2 1.10.0 has no blowfish-cbc\n"
-	    "[b] no legacy provider\n");
+	    "KIND    NAME          offered  ssh  libssh2  raw     rating  source\n"
+	    "cipher  aes128-ctr    yes      yes  yes      yes     sound   RFC 4344\n"
+	    "cipher  blowfish-cbc  no       no   yes      no [a]  weak    CVE-2016-2183: 64-b\n"
+	    "[a] no legacy provider\n");
 	free(seen);
 }
 
@@ -102,17 +115,14 @@ a_long_name_is_broken_when_all_else_is_cut(void **state)
 	(void)state;
 	assert_true(canned_widest(seen) <= 60);
 	canned_expect(seen,
-	    "KIND    NAME        offered  libssh2 1.10.0  raw     rating\n"
-	    "cipher  aes128-ctr  yes      yes             yes     sound\n"
-	    "cipher  blowfish-c  no       no [a]          no [b]  weak\n"
-	    "        bc\n"
-	    "MAC     hmac-of-a-  yes      no [b]          no      unknown\n"
-	    "        kind-that-\n"
-	    "        nobody-kno\n"
-	    "        ws@example\n"
-	    "        .org\n"
-	    "[a] libssh2 1.10.0 has no blowfish-cbc\n"
-	    "[b] no legacy provider\n");
+	    "KIND    NAME          offered  ssh  libssh2  raw     rating\n"
+	    "cipher  aes128-ctr    yes      yes  yes      yes     sound\n"
+	    "cipher  blowfish-cbc  no       no   yes      no [a]  weak\n"
+	    "kex     a-key-exchan  yes      no   no       -       unknown\n"
+	    "        ge-that-nobo\n"
+	    "        dy-knows@exa\n"
+	    "        mple.org\n"
+	    "[a] no legacy provider\n");
 	free(seen);
 }
 
@@ -120,36 +130,78 @@ static void
 without_a_target_no_offer_is_shown(void **state)
 {
 	const struct xb_report_style style = { 0 };
-	const struct xb_list_row row = {
-		.kind = "cipher",
-		.name = "aes128-ctr",
-		.offered = "?",
-		.client = "yes",
-		.primitive = "yes",
-		.rating = "sound",
+	const struct xb_list list = {
+		.client_count = 2,
+		.clients = both,
+		.row_count = 1,
+		.rows = rows,
 	};
-	char *text = NULL;
-	size_t size;
-	FILE *out = xb_memstream(&text, &size);
+	char *seen = list_text(&list, NULL, &style);
 
 	(void)state;
-	assert_true(xb_list_write(&row, 1, NULL, "libssh2", &style, out));
-	xb_memstream_close(out);
-	canned_expect(text,
-	    "KIND    NAME        libssh2  raw  rating\n"
-	    "cipher  aes128-ctr  yes      yes  sound\n");
-	free(text);
+	canned_expect(seen,
+	    "KIND    NAME        ssh  libssh2  raw  rating  source\n"
+	    "cipher  aes128-ctr  yes  yes      yes  sound   RFC 4344\n");
+	free(seen);
+}
+
+static void
+each_of_several_servers_has_a_column(void **state)
+{
+	static const char *const servers[] = { "openssh", "dropbear" };
+	const struct xb_report_style style = { 0 };
+	const struct xb_list list = {
+		.server_count = 2,
+		.servers = servers,
+		.client_count = 2,
+		.clients = both,
+		.row_count = 2,
+		.rows = rows,
+	};
+	char *seen = list_text(&list, NULL, &style);
+
+	(void)state;
+	assert_non_null(strstr(seen, "KIND    NAME          openssh  dropbear  ssh  libssh2"));
+	assert_non_null(strstr(seen, "cipher  aes128-ctr    yes      no        yes  yes"));
+	free(seen);
+}
+
+static void
+a_client_that_cannot_run_has_no_column_and_a_reason(void **state)
+{
+	static const struct xb_list_client clients[] = {
+		{ .label = "ssh", .absent = "there is no ssh in PATH" },
+		{ .label = "libssh2" },
+	};
+	const struct xb_report_style style = { 0 };
+	const struct xb_list list = {
+		.server_count = 1,
+		.servers = one_server,
+		.client_count = 2,
+		.clients = clients,
+		.row_count = 1,
+		.rows = rows,
+	};
+	char *seen = list_text(&list, NULL, &style);
+
+	(void)state;
+	canned_expect(seen,
+	    "KIND    NAME        offered  libssh2  raw  rating  source\n"
+	    "cipher  aes128-ctr  yes      yes      yes  sound   RFC 4344\n"
+	    "ssh has no column: there is no ssh in PATH\n");
+	free(seen);
 }
 
 static void
 a_full_device_is_an_error(void **state)
 {
 	const struct xb_report_style style = { 0 };
+	const struct xb_list list = { .row_count = 3, .rows = rows };
 	FILE *out = fopen("/dev/full", "w");
 
 	(void)state;
 	assert_non_null(out);
-	assert_false(xb_list_write(rows, 3, NULL, "libssh2", &style, out));
+	assert_false(xb_list_write(&list, NULL, &style, out));
 	fclose(out);
 }
 
@@ -161,6 +213,8 @@ main(void)
 		cmocka_unit_test(a_narrow_terminal_cuts_the_source_alone),
 		cmocka_unit_test(a_long_name_is_broken_when_all_else_is_cut),
 		cmocka_unit_test(without_a_target_no_offer_is_shown),
+		cmocka_unit_test(each_of_several_servers_has_a_column),
+		cmocka_unit_test(a_client_that_cannot_run_has_no_column_and_a_reason),
 		cmocka_unit_test(a_full_device_is_an_error),
 	};
 
