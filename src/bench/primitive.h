@@ -65,6 +65,13 @@ double xb_primitive_deflate_speed(const void *plain, size_t len, size_t packet_b
     int64_t min_ns);
 
 /*
+ * Likewise of zlib's inflate, in output bytes per second, on what deflate at that level makes of
+ * plain. The whole packets of plain count, a rest is left out.
+ */
+double xb_primitive_inflate_speed(const void *plain, size_t len, size_t packet_bytes, int level,
+    int64_t min_ns);
+
+/*
  * Loads libcrypto's default and legacy providers for the life of the process, so that blowfish,
  * cast128 and arcfour work here and in every SSH library on the same libcrypto. Call it before any
  * SSH library starts. False where there is no legacy provider: nothing else is lost.

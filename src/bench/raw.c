@@ -6,17 +6,15 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/rng.h"
 #include "base/signals.h"
 #include "bench/primitive.h"
+#include "client/payload_text.h"
 #include "model/cipher.h"
 #include "model/mac.h"
 #include "model/select.h"
 
 #define ZLIB_LEVEL 6
 #define TEXT_BYTES (1024u * 1024)
-#define WORD_COUNT 1024u
-#define WORD_MAX 10u
 
 /* One row and how to measure it. */
 struct job {
@@ -97,31 +95,13 @@ plan(const struct xb_raw_request *request, struct job_list *list)
 		    });
 }
 
-/*
- * Words of lower-case letters, the early ones of the vocabulary far more often than the late ones,
- * as in any language: deflate makes about two fifths of it. The same text each time.
- */
+/* The same text each time. */
 static char *
 make_text(void)
 {
-	struct xb_rng rng = { .state = 1 };
-	char words[WORD_COUNT][WORD_MAX + 1];
-	char *text = xb_calloc(TEXT_BYTES + WORD_MAX + 1, 1);
-	size_t at = 0, len, pick;
+	char *text = xb_calloc(TEXT_BYTES, 1);
 
-	for (size_t i = 0; i < WORD_COUNT; i++) {
-		len = 2 + xb_rng_below(&rng, WORD_MAX - 2);
-		for (size_t j = 0; j < len; j++)
-			words[i][j] = (char)('a' + xb_rng_below(&rng, 26));
-		words[i][len] = ' ';
-		words[i][len + 1] = '\0';
-	}
-	while (at < TEXT_BYTES) {
-		pick = xb_rng_below(&rng, 1 + xb_rng_below(&rng, WORD_COUNT));
-		len = strlen(words[pick]);
-		memcpy(text + at, words[pick], len);
-		at += len;
-	}
+	xb_payload_text_fill(text, TEXT_BYTES, 100, 1);
 	return text;
 }
 

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/worker.h"
 #include "bench/primitive.h"
+#include "client/payload.h"
 #include "model/cipher.h"
 
 /* Each figure of a round: long enough for a thousand packets of the slowest cipher here. */
@@ -18,6 +19,15 @@
 
 /* Far beyond what a round can take. */
 #define ROUND_DEADLINE_NS (300 * XB_NS_PER_SECOND)
+
+/* What zlib works on: the payload's beginning, far more than its window. */
+#define PLAIN_BYTES (1024u * 1024)
+
+/* As OpenSSH compresses: its level, flushed after each packet. */
+#define ZLIB_LEVEL 6
+
+/* deflate and inflate come after the suites' figures. */
+#define ZLIB_FIGURES 2u
 
 /* A suite and the operations that it has; set up anew in each worker, so that no trial carries the
  * memory of all of them. */
@@ -30,6 +40,7 @@ struct suite {
 struct xb_speed {
 	struct xb_run *run;
 	struct suite *suites; /* beside run->primitives */
+	unsigned char *plain; /* for zlib, NULL: nothing compresses */
 	int cpu;
 };
 
@@ -77,8 +88,44 @@ add_suite(struct xb_speed *speed, const struct xb_suite *suite)
 	xb_primitive_free(primitive);
 }
 
+static bool
+compresses(const struct xb_run *run)
+{
+	size_t i;
+
+	for (i = 0; i < run->result_count; i++)
+		if (run->results[i].c.status == XB_PLANNED &&
+		    run->results[i].c.suite.compression != NULL)
+			return true;
+	return false;
+}
+
+/*
+ * Copies the payload's beginning, again from its start where it is shorter; NULL: cannot be read.
+ */
+static unsigned char *
+plain_of(const struct xb_payload *payload)
+{
+	struct xb_cursor *cursor = xb_cursor_new(payload);
+	unsigned char *plain = xb_calloc(1, PLAIN_BYTES);
+	const void *bytes;
+	size_t at, len = 0;
+
+	for (at = 0; at < PLAIN_BYTES; at += len) {
+		if (!xb_cursor_peek(cursor, PLAIN_BYTES - at, &bytes, &len, NULL)) {
+			free(plain);
+			plain = NULL;
+			break;
+		}
+		memcpy(plain + at, bytes, len);
+		xb_cursor_advance(cursor, len);
+	}
+	xb_cursor_free(cursor);
+	return plain;
+}
+
 struct xb_speed *
-xb_speed_new(struct xb_run *run, int cpu)
+xb_speed_new(struct xb_run *run, const struct xb_payload *payload, int cpu)
 {
 	struct xb_speed *speed = xb_calloc(1, sizeof(*speed));
 	const struct xb_suite *suite;
@@ -93,6 +140,8 @@ xb_speed_new(struct xb_run *run, int cpu)
 			continue;
 		add_suite(speed, suite);
 	}
+	if (compresses(run))
+		speed->plain = plain_of(payload);
 	return speed;
 }
 
@@ -102,7 +151,38 @@ xb_speed_free(struct xb_speed *speed)
 	if (speed == NULL)
 		return;
 	free(speed->suites);
+	free(speed->plain);
 	free(speed);
+}
+
+static size_t
+figure_count(const struct xb_speed *speed)
+{
+	return speed->run->primitive_count * XB_OP_COUNT +
+	    (speed->plain != NULL ? ZLIB_FIGURES : 0);
+}
+
+static double
+figure_or_none(double speed)
+{
+	return speed > 0 ? speed : NAN;
+}
+
+static void
+send_suite(int out_fd, const struct suite *suite)
+{
+	struct xb_primitive *primitive =
+	    xb_primitive_new(suite->cipher, suite->mac, XB_PACKET_BYTES, NULL);
+	double figure;
+	int op;
+
+	for (op = 0; op < XB_OP_COUNT; op++) {
+		figure = NAN;
+		if (primitive != NULL && suite->has[op])
+			figure = xb_primitive_speed(primitive, (enum xb_primitive_op)op, FIGURE_NS);
+		xb_write_all(out_fd, &figure, sizeof(figure));
+	}
+	xb_primitive_free(primitive);
 }
 
 /* In the worker: figure after figure, NAN where there is none, sent as they come. */
@@ -110,31 +190,42 @@ static void
 work(int out_fd, void *ctx)
 {
 	const struct xb_speed *speed = ctx;
-	const struct suite *suite;
-	struct xb_primitive *primitive;
-	double figure;
+	double zlib[ZLIB_FIGURES];
 	size_t i;
-	int op;
 
 	xb_affinity_pin(speed->cpu);
-	for (i = 0; i < speed->run->primitive_count; i++) {
-		suite = &speed->suites[i];
-		primitive = xb_primitive_new(suite->cipher, suite->mac, XB_PACKET_BYTES, NULL);
-		for (op = 0; op < XB_OP_COUNT; op++) {
-			figure = NAN;
-			if (primitive != NULL && suite->has[op])
-				figure = xb_primitive_speed(primitive, (enum xb_primitive_op)op,
-				    FIGURE_NS);
-			xb_write_all(out_fd, &figure, sizeof(figure));
-		}
-		xb_primitive_free(primitive);
-	}
+	for (i = 0; i < speed->run->primitive_count; i++)
+		send_suite(out_fd, &speed->suites[i]);
+	if (speed->plain == NULL)
+		return;
+	zlib[0] = figure_or_none(xb_primitive_deflate_speed(speed->plain, PLAIN_BYTES,
+	    XB_PACKET_BYTES, ZLIB_LEVEL, FIGURE_NS));
+	zlib[1] = figure_or_none(xb_primitive_inflate_speed(speed->plain, PLAIN_BYTES,
+	    XB_PACKET_BYTES, ZLIB_LEVEL, FIGURE_NS));
+	xb_write_all(out_fd, zlib, sizeof(zlib));
+}
+
+static void
+keep(struct xb_speed *speed, const double *figures)
+{
+	struct xb_run *run = speed->run;
+	size_t i, count = run->primitive_count * XB_OP_COUNT;
+
+	for (i = 0; i < count; i++)
+		if (speed->suites[i / XB_OP_COUNT].has[i % XB_OP_COUNT])
+			xb_series_add(series_of(&run->primitives[i / XB_OP_COUNT],
+					  (enum xb_primitive_op)(i % XB_OP_COUNT)),
+			    figures[i]);
+	if (speed->plain == NULL)
+		return;
+	xb_series_add(&run->deflate, figures[count]);
+	xb_series_add(&run->inflate, figures[count + 1]);
 }
 
 void
 xb_speed_round(struct xb_speed *speed)
 {
-	size_t i, count = speed->run->primitive_count * XB_OP_COUNT;
+	size_t count = figure_count(speed);
 	const struct xb_worker worker = {
 		.work = work,
 		.ctx = speed,
@@ -146,18 +237,14 @@ xb_speed_round(struct xb_speed *speed)
 	if (count > 0)
 		xb_worker_run(&worker, figures, count * sizeof(*figures), &result, NULL);
 	if (count > 0 && result.end == XB_WORKER_DONE && result.len == count * sizeof(*figures))
-		for (i = 0; i < count; i++)
-			if (speed->suites[i / XB_OP_COUNT].has[i % XB_OP_COUNT])
-				xb_series_add(series_of(&speed->run->primitives[i / XB_OP_COUNT],
-						  (enum xb_primitive_op)(i % XB_OP_COUNT)),
-				    figures[i]);
+		keep(speed, figures);
 	free(figures);
 }
 
 double
 xb_speed_round_seconds(const struct xb_speed *speed)
 {
-	size_t i, figures = 0;
+	size_t i, figures = speed->plain != NULL ? ZLIB_FIGURES : 0;
 	int op;
 
 	for (i = 0; i < speed->run->primitive_count; i++)

@@ -1,20 +1,22 @@
 #include "bench/trial.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/affinity.h"
 #include "base/child.h"
 #include "base/clock.h"
-#include "base/proc.h"
+#include "base/mem.h"
 #include "base/signals.h"
-#include "base/text.h"
 #include "base/units.h"
 #include "base/worker.h"
-#include "client/client.h"
+#include "bench/trial_parts.h"
 #include "target/private.h"
 #include "target/target.h"
 
@@ -24,46 +26,44 @@
 /* What the parent grants above the client's own time-outs before it takes the trial for hung. */
 #define HANG_GRACE_NS (5 * XB_NS_PER_SECOND)
 
+/* What streams are granted to end by themselves after another one has failed. */
+#define FAILED_GRACE_NS (1 * XB_NS_PER_SECOND)
+
 /* For what is still under way when a time-box ends, on the slowest of links. */
 #define TAIL_NS (600 * XB_NS_PER_SECOND)
 
-/* More sleep than this is the machine's, not the scheduler's. */
-#define SLEEP_NS (100 * XB_NS_PER_MS)
-
-/* CPU of others, as a share of one core, that disturbs a trial. */
-#define FOREIGN_SHARE 0.10
-
-/* And at least as much in all: /proc/stat counts in ticks of 10 ms, several at once. */
-#define FOREIGN_SECONDS 0.05
-
-/* All clocks at one moment. */
-struct moment {
-	int64_t wall_ns;
-	int64_t boot_ns;
-	int64_t cpu_ns;
-	int64_t server_ns; /* -1 unknown */
-	bool has_times;
-	struct xb_cpu_times times;
-};
-
-/* What the worker sends to its parent, as it is. */
-struct message {
-	bool ok;
-	struct xb_outcome outcome;
-	struct moment ready, end;
-	bool was_continued;
-	struct xb_err err;
-};
-
-/* A trial under way. */
-struct running {
+/* One stream of a trial under way. */
+struct stream {
 	const struct xb_trial *trial;
+	unsigned index, count;
+	struct xb_trial_shared *shared;
 	struct xb_live *live;
-	struct message message; /* in the worker; the parent's own copy is what arrived */
+	/* in its own process */
+	struct xb_trial_message message;
+	int64_t ready_cpu_ns;
+	struct xb_err late; /* the others were not ready in time */
+	/* in the parent: what was seen last, and since when */
 	uint64_t seen_bytes, seen_beats;
 	int seen_phase;
 	int64_t seen_ns;
 };
+
+/* -1 when there is no private server, or it does not answer. */
+static int64_t
+ask_server(struct stream *stream)
+{
+	const struct xb_target *target = stream->trial->target;
+	int64_t ns = -1;
+
+	if (target == NULL || target->server == NULL)
+		return -1;
+	if (pthread_mutex_lock(&stream->shared->asking) == EOWNERDEAD)
+		pthread_mutex_consistent(&stream->shared->asking);
+	if (!xb_private_cpu_ns(target->server, &ns))
+		ns = -1;
+	pthread_mutex_unlock(&stream->shared->asking);
+	return ns;
+}
 
 /*
  * The server's process for the key exchange ends with the login and is then only in its parent's
@@ -72,53 +72,106 @@ struct running {
 static void
 on_login(void *ctx)
 {
-	const struct running *running = ctx;
-	const struct xb_target *target = running->trial->target;
-	int64_t ignored;
-
-	if (target != NULL && target->server != NULL)
-		xb_private_cpu_ns(target->server, &ignored);
+	ask_server(ctx);
 }
 
-/* The order matters: the clock is read last before the stream begins and first after its end. */
+/* The last stream that is ready begins for all: nothing flows anywhere yet. */
+static void
+begin(struct stream *stream)
+{
+	struct xb_trial_shared *shared = stream->shared;
+	struct xb_moment *m = &shared->begin;
+	unsigned i;
+
+	m->server_ns = ask_server(stream);
+	m->has_times = xb_cpu_times_read(&m->times);
+	m->boot_ns = xb_clock_boot_ns();
+	m->wall_ns = xb_clock_ns();
+	for (i = 1; i < stream->count; i++)
+		sem_post(&shared->start);
+}
+
+/* Until the last one is ready, or one has failed; as long as any other silence is borne. */
+static void
+await_others(struct stream *stream)
+{
+	int64_t deadline = xb_clock_ns() + stream->trial->stall_ns;
+	const struct timespec until = {
+		.tv_sec = deadline / XB_NS_PER_SECOND,
+		.tv_nsec = deadline % XB_NS_PER_SECOND,
+	};
+	char patience[32];
+	int rc;
+
+	do
+		rc = sem_clockwait(&stream->shared->start, CLOCK_MONOTONIC, &until);
+	while (rc != 0 && errno == EINTR);
+	if (rc == 0)
+		return;
+	xb_duration_format(patience, sizeof(patience), stream->trial->stall_ns);
+	xb_fail(&stream->late, XB_FAULT_TRIAL,
+	    "only %u of %u streams were ready after %s (a longer wait: --stall-timeout)",
+	    atomic_load(&stream->shared->ready), stream->count, patience);
+}
+
+/* The order matters: the clocks are read last before the stream begins and first after its end. */
 static bool
 on_ready(void *ctx)
 {
-	struct running *running = ctx;
-	const struct xb_target *target = running->trial->target;
-	struct moment *m = &running->message.ready;
+	struct stream *stream = ctx;
+	struct xb_trial_shared *shared = stream->shared;
 
-	m->server_ns = -1;
-	if (target != NULL && target->server != NULL)
-		xb_private_cpu_ns(target->server, &m->server_ns);
-	m->has_times = xb_cpu_times_read(&m->times);
+	if (atomic_fetch_add(&shared->ready, 1) + 1 == stream->count)
+		begin(stream);
+	else
+		await_others(stream);
+	if (stream->late.fault != XB_FAULT_NONE || atomic_load(&shared->failed) != 0)
+		return false;
 	xb_signals_was_continued();
-	m->boot_ns = xb_clock_boot_ns();
-	m->cpu_ns = xb_clock_cpu_ns();
-	m->wall_ns = xb_clock_ns();
+	stream->ready_cpu_ns = xb_clock_cpu_ns();
 	return true;
 }
 
 static void
 on_end(void *ctx)
 {
-	struct running *running = ctx;
-	struct moment *m = &running->message.end;
+	struct stream *stream = ctx;
+	struct xb_trial_message *message = &stream->message;
+	struct xb_moment *m = &message->end;
 
 	m->wall_ns = xb_clock_ns();
-	m->cpu_ns = xb_clock_cpu_ns();
+	message->cpu_ns = xb_clock_cpu_ns() - stream->ready_cpu_ns;
 	m->boot_ns = xb_clock_boot_ns();
 	m->has_times = xb_cpu_times_read(&m->times);
-	running->message.was_continued = xb_signals_was_continued();
+	message->was_continued = xb_signals_was_continued();
+	m->server_ns = -1;
+	/* Asked by the last one, for all; and only where it sends on: see private_cpu. */
+	if (atomic_fetch_add(&stream->shared->ended, 1) + 1 == stream->count &&
+	    stream->trial->direction == XB_DOWNLOAD && xb_trial_ends_by_clock(stream->trial))
+		m->server_ns = ask_server(stream);
 }
 
-/* In the worker. */
+/* Tells the other streams: those that wait for the start go on, and see why. */
+static void
+tell_failure(struct stream *stream)
+{
+	struct xb_trial_shared *shared = stream->shared;
+	unsigned none = 0, i;
+
+	if (!atomic_compare_exchange_strong(&shared->failed, &none, stream->index + 1))
+		return;
+	atomic_store(&shared->failed_ns, xb_clock_ns());
+	for (i = 0; i < stream->count; i++)
+		sem_post(&shared->start);
+}
+
+/* In the stream's process. */
 static void
 work(int out_fd, void *ctx)
 {
-	struct running *running = ctx;
-	const struct xb_trial *trial = running->trial;
-	struct message *message = &running->message;
+	struct stream *stream = ctx;
+	const struct xb_trial *trial = stream->trial;
+	struct xb_trial_message *message = &stream->message;
 	const struct xb_transfer transfer = {
 		.target = trial->target,
 		.suite = trial->suite,
@@ -133,188 +186,104 @@ work(int out_fd, void *ctx)
 		.stall_ns = trial->stall_ns,
 		.count = trial->count,
 		.login_hint = trial->login_hint,
-		.live = running->live,
+		.live = stream->live,
 		.on_login = on_login,
 		.on_ready = on_ready,
 		.on_end = on_end,
-		.ctx = running,
+		.ctx = stream,
 	};
 
 	xb_affinity_pin(trial->client_cpu);
-	message->outcome.session_cpu_seconds = NAN;
 	message->outcome.start_seconds = NAN;
+	message->outcome.connect_seconds = NAN;
+	message->outcome.kex_seconds = NAN;
+	message->outcome.auth_seconds = NAN;
+	message->outcome.session_cpu_seconds = NAN;
 	message->outcome.programs_cpu_seconds = NAN;
 	message->outcome.sink_cpu_seconds = NAN;
 	message->ok = trial->client->transfer(&transfer, &message->outcome, &message->err);
+	if (stream->late.fault != XB_FAULT_NONE) {
+		message->ok = false;
+		message->err = stream->late;
+	}
+	if (!message->ok)
+		tell_failure(stream);
 	xb_write_all(out_fd, message, sizeof(*message));
 }
 
-/* In the parent, once a second: a worker without any sign of life beyond its own time-outs hangs. */
+/* In the parent: one that could not tell the others itself. */
+static void
+on_worker_end(void *ctx, const struct xb_worker_result *result)
+{
+	if (result->end != XB_WORKER_DONE || result->len != sizeof(struct xb_trial_message))
+		tell_failure(ctx);
+}
+
+/*
+ * In the parent, once a second: a worker without any sign of life beyond its own time-outs hangs.
+ */
 static bool
 is_alive(void *ctx)
 {
-	struct running *running = ctx;
-	const struct xb_trial *trial = running->trial;
-	uint64_t bytes = atomic_load(&running->live->bytes);
-	uint64_t beats = atomic_load(&running->live->beats);
-	int phase = atomic_load(&running->live->phase);
+	struct stream *stream = ctx;
+	const struct xb_trial *trial = stream->trial;
+	uint64_t bytes = atomic_load(&stream->live->bytes);
+	uint64_t beats = atomic_load(&stream->live->beats);
+	int phase = atomic_load(&stream->live->phase);
 	int64_t now = xb_clock_ns(), patience = trial->stall_ns;
 
+	if (atomic_load(&stream->shared->failed) != 0 &&
+	    now - atomic_load(&stream->shared->failed_ns) > FAILED_GRACE_NS)
+		return false;
 	if (trial->target != NULL && trial->target->connect_timeout_ns > patience)
 		patience = trial->target->connect_timeout_ns;
-	if (bytes != running->seen_bytes || beats != running->seen_beats ||
-	    phase != running->seen_phase) {
-		running->seen_bytes = bytes;
-		running->seen_beats = beats;
-		running->seen_phase = phase;
-		running->seen_ns = now;
+	if (bytes != stream->seen_bytes || beats != stream->seen_beats ||
+	    phase != stream->seen_phase) {
+		stream->seen_bytes = bytes;
+		stream->seen_beats = beats;
+		stream->seen_phase = phase;
+		stream->seen_ns = now;
 	}
-	return now - running->seen_ns < patience + HANG_GRACE_NS;
+	return now - stream->seen_ns < patience + HANG_GRACE_NS;
 }
 
-/* Turns the way a worker ended into an error; nothing when it delivered its message. */
-static void
-judge_end(const struct running *running, const struct xb_worker_result *worker, struct xb_err *err)
-{
-	const char *phase = xb_phase_name(atomic_load(&running->live->phase));
-	char how[80];
-
-	switch (worker->end) {
-	case XB_WORKER_DONE:
-		if (worker->len != sizeof(struct message))
-			xb_fail(err, XB_FAULT_TRIAL, "the client ended without a result during %s",
-			    phase);
-		break;
-	case XB_WORKER_DIED:
-		xb_child_status_text(how, sizeof(how), worker->status);
-		xb_fail(err, XB_FAULT_TRIAL, "the client died during %s: %s", phase, how);
-		break;
-	case XB_WORKER_DEADLINE:
-	case XB_WORKER_HUNG:
-		xb_fail(err, XB_FAULT_TRIAL, "the client hung during %s and was ended", phase);
-		break;
-	case XB_WORKER_SIGNAL:
-		xb_fail(err, XB_FAULT_SIGNAL, "ended by a signal during %s", phase);
-		break;
-	case XB_WORKER_ERROR:
-		break;
-	}
-}
-
-/* What the client says of its transfer: only one that moved something has a rate. */
-static void
-judge_message(const struct message *message, struct xb_err *err)
-{
-	if (message->ok && message->outcome.bytes > 0)
-		return;
-	*err = message->err;
-	if (err->fault == XB_FAULT_NONE)
-		xb_fail(err, XB_FAULT_TRIAL, "%s",
-		    message->ok ? "nothing was sent" : "the client failed without a reason");
-}
-
-/* CPU of the server between ready and end: all it used in its life less what it had used by then. */
-static double
-server_cpu(const struct message *message, const struct xb_private_usage *usage)
-{
-	if (message->ready.server_ns < 0 || usage == NULL || usage->killed)
-		return NAN;
-	return xb_seconds(usage->cpu_ns - message->ready.server_ns);
-}
-
-static void
-fill_cpu(const struct running *running, const struct message *message,
-    const struct xb_private_usage *usage, struct xb_sample *sample)
-{
-	const struct xb_target *target = running->trial->target;
-	const struct moment *a = &message->ready, *b = &message->end;
-	double own, busy;
-
-	sample->client_cpu_seconds = xb_seconds(b->cpu_ns - a->cpu_ns);
-	sample->server_cpu_seconds = server_cpu(message, usage);
-	if (!isnan(message->outcome.session_cpu_seconds) && sample->seconds > 0)
-		sample->server_core_share = message->outcome.session_cpu_seconds / sample->seconds;
-	if (!a->has_times || !b->has_times)
-		return;
-	sample->steal_seconds = xb_seconds(b->times.steal_ns - a->times.steal_ns);
-	own = sample->client_cpu_seconds;
-	if (target != NULL && target->peer.is_local)
-		own += sample->server_cpu_seconds;
-	/* A server here that is not ours: its CPU cannot be told from other people's. */
-	if (isnan(own))
-		return;
-	busy = xb_seconds(b->times.busy_ns - a->times.busy_ns);
-	sample->foreign_cpu_seconds = busy > own ? busy - own : 0;
-}
-
-static void
-fill_marks(const struct message *message, struct xb_sample *sample)
-{
-	const struct moment *a = &message->ready, *b = &message->end;
-	int64_t asleep = (b->boot_ns - a->boot_ns) - (b->wall_ns - a->wall_ns);
-
-	if (asleep > SLEEP_NS)
-		sample->marks |= XB_MARK_SLEPT;
-	if (message->was_continued)
-		sample->marks |= XB_MARK_STOPPED;
-	if (sample->foreign_cpu_seconds > FOREIGN_SHARE * sample->seconds &&
-	    sample->foreign_cpu_seconds > FOREIGN_SECONDS)
-		sample->marks |= XB_MARK_FOREIGN;
-}
-
-static void
-fill_sample(const struct running *running, const struct message *message,
-    const struct xb_private_usage *usage, struct xb_sample *sample)
-{
-	const struct xb_outcome *outcome = &message->outcome;
-
-	sample->status = XB_MEASURED;
-	sample->bytes = outcome->bytes;
-	sample->seconds = xb_seconds(message->end.wall_ns - message->ready.wall_ns);
-	sample->connect_seconds = outcome->connect_seconds;
-	sample->kex_seconds = outcome->kex_seconds;
-	sample->auth_seconds = outcome->auth_seconds;
-	sample->negotiated = outcome->negotiated;
-	fill_cpu(running, message, usage, sample);
-	fill_marks(message, sample);
-}
-
-/* A failed trial keeps how far it came; a private server's own words are added to its reason. */
-static void
-fill_failure(const struct running *running, const struct xb_private_usage *usage,
-    const struct xb_err *err, struct xb_sample *sample)
-{
-	sample->status = XB_FAILED;
-	sample->bytes = atomic_load(&running->live->bytes);
-	if (usage != NULL && usage->log[0] != '\0' && err->fault != XB_FAULT_SIGNAL)
-		snprintf(sample->reason, sizeof(sample->reason), "%.380s; sshd's log: %.200s",
-		    err->text, usage->log);
-	else
-		snprintf(sample->reason, sizeof(sample->reason), "%s", err->text);
-}
-
-/* A trial with a time-box ends in any case: its steps' own limits, and then some. */
+/* A trial that the time-box ends does end in any case: its steps' own limits, and then some. */
 static int64_t
 deadline_of(const struct xb_trial *trial)
 {
 	int64_t login = trial->target != NULL ? trial->target->connect_timeout_ns : 0;
 
-	if (trial->time_ns == 0 || trial->time_ns > INT64_MAX / 16 || login > INT64_MAX / 16 ||
+	if (trial->time_ns == 0 || !xb_trial_ends_by_clock(trial) ||
+	    trial->time_ns > INT64_MAX / 16 || login > INT64_MAX / 16 ||
 	    trial->stall_ns > INT64_MAX / 16)
 		return INT64_MAX;
-	return xb_clock_ns() + 3 * login + trial->time_ns + 4 * trial->stall_ns + TAIL_NS;
+	return xb_clock_ns() + 3 * login + trial->time_ns + 5 * trial->stall_ns + TAIL_NS;
 }
 
-static struct xb_live *
-share_live(struct xb_err *err)
+static size_t
+shared_size(unsigned count)
 {
-	void *page = mmap(NULL, sizeof(struct xb_live), PROT_READ | PROT_WRITE,
-	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	return sizeof(struct xb_trial_shared) + count * sizeof(struct xb_trial_live);
+}
 
-	if (page != MAP_FAILED)
-		return page;
-	xb_fail_errno(err, XB_FAULT_SYSTEM, "shared memory");
-	return NULL;
+static struct xb_trial_shared *
+share(unsigned count, struct xb_err *err)
+{
+	struct xb_trial_shared *shared = mmap(NULL, shared_size(count), PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pthread_mutexattr_t attr;
+
+	if (shared == MAP_FAILED) {
+		xb_fail_errno(err, XB_FAULT_SYSTEM, "shared memory");
+		return NULL;
+	}
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
+	pthread_mutex_init(&shared->asking, &attr);
+	pthread_mutexattr_destroy(&attr);
+	sem_init(&shared->start, 1, 0);
+	return shared;
 }
 
 static void
@@ -334,42 +303,99 @@ sample_clear(struct xb_sample *sample)
 }
 
 void
+xb_trial_refuse(const struct xb_err *err, struct xb_sample *sample, struct xb_trial_end *end)
+{
+	struct xb_err copy = *err;
+
+	sample_clear(sample);
+	memset(end, 0, sizeof(*end));
+	end->err = copy;
+	sample->status = XB_FAILED;
+	snprintf(sample->reason, sizeof(sample->reason), "%s", copy.text);
+}
+
+/* Runs the streams side by side until all have ended. */
+static void
+run_streams(const struct xb_trial *trial, unsigned count, struct xb_trial_shared *shared,
+    struct xb_trial_message *messages, struct xb_worker_result *results, struct xb_err *err)
+{
+	struct stream *streams = xb_calloc(count, sizeof(*streams));
+	struct xb_worker *workers = xb_calloc(count, sizeof(*workers));
+	int64_t now = xb_clock_ns(), deadline = deadline_of(trial);
+	unsigned i;
+
+	for (i = 0; i < count; i++) {
+		streams[i] = (struct stream){
+			.trial = trial,
+			.index = i,
+			.count = count,
+			.shared = shared,
+			.live = &shared->lives[i].live,
+			.seen_ns = now,
+		};
+		workers[i] = (struct xb_worker){
+			.work = work,
+			.ctx = &streams[i],
+			.deadline_ns = deadline,
+			.is_alive = is_alive,
+			.on_end = on_worker_end,
+		};
+	}
+	xb_worker_run_all(workers, count, messages, sizeof(*messages), results, err);
+	free(workers);
+	free(streams);
+}
+
+/* Adds up what came, or says why it did not. */
+static void
+settle(const struct xb_trial_streams *streams, struct xb_sample *sample, struct xb_trial_end *end)
+{
+	const struct xb_outcome *first = &streams->messages[0].outcome;
+	unsigned i;
+
+	if (end->err.fault == XB_FAULT_NONE)
+		xb_trial_judge(streams, end);
+	if (end->err.fault == XB_FAULT_NONE) {
+		xb_trial_add_up(streams, sample);
+		end->has_count = first->has_count;
+		end->counted = first->counted;
+		snprintf(end->login, sizeof(end->login), "%s", first->login);
+	} else {
+		xb_trial_add_failure(streams, &end->err, sample);
+	}
+	for (i = 0; i < streams->count; i++)
+		sample->peak_kib += streams->results[i].peak_kib;
+}
+
+void
 xb_trial_run(const struct xb_trial *trial, struct xb_sample *sample, struct xb_trial_end *end)
 {
-	struct running running = { .trial = trial, .seen_ns = xb_clock_ns() };
-	const struct xb_worker worker = {
-		.work = work,
-		.ctx = &running,
-		.deadline_ns = deadline_of(trial),
-		.is_alive = is_alive,
-	};
-	struct xb_private_usage usage = { 0 }, *server = NULL;
-	struct xb_worker_result result = { 0 };
-	struct message message;
+	unsigned count = trial->streams > 0 ? trial->streams : 1;
+	struct xb_private_usage usage = { 0 };
+	struct xb_trial_shared *shared;
+	struct xb_trial_message *messages;
+	struct xb_worker_result *results;
+	struct xb_trial_streams streams = { .trial = trial, .count = count };
+	struct xb_err err = { 0 };
 
-	memset(end, 0, sizeof(*end));
-	sample_clear(sample);
-	running.live = share_live(&end->err);
-	if (running.live == NULL) {
-		sample->status = XB_FAILED;
-		snprintf(sample->reason, sizeof(sample->reason), "%s", end->err.text);
+	shared = share(count, &err);
+	if (shared == NULL) {
+		xb_trial_refuse(&err, sample, end);
 		return;
 	}
-	xb_worker_run(&worker, &message, sizeof(message), &result, &end->err);
+	memset(end, 0, sizeof(*end));
+	sample_clear(sample);
+	messages = xb_calloc(count, sizeof(*messages));
+	results = xb_calloc(count, sizeof(*results));
+	run_streams(trial, count, shared, messages, results, &end->err);
 	if (trial->target != NULL && trial->target->server != NULL &&
 	    xb_private_drain(trial->target->server, DRAIN_NS, &usage))
-		server = &usage;
-	judge_end(&running, &result, &end->err);
-	if (end->err.fault == XB_FAULT_NONE)
-		judge_message(&message, &end->err);
-	if (end->err.fault == XB_FAULT_NONE) {
-		fill_sample(&running, &message, server, sample);
-		end->has_count = message.outcome.has_count;
-		end->counted = message.outcome.counted;
-		snprintf(end->login, sizeof(end->login), "%s", message.outcome.login);
-	} else {
-		fill_failure(&running, server, &end->err, sample);
-	}
-	sample->peak_kib = result.peak_kib;
-	munmap(running.live, sizeof(*running.live));
+		streams.usage = &usage;
+	streams.shared = shared;
+	streams.messages = messages;
+	streams.results = results;
+	settle(&streams, sample, end);
+	free(messages);
+	free(results);
+	munmap(shared, shared_size(count));
 }

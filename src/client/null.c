@@ -45,8 +45,19 @@ null_transfer(const struct xb_transfer *transfer, struct xb_outcome *outcome, st
 	return ok;
 }
 
+/* A login is nothing but what this client leaves out, and scp and sftp would be the same loop. */
+static const char *
+null_cannot(enum xb_method method, enum xb_direction direction)
+{
+	if (method != XB_METHOD_EXEC)
+		return "no session, so no other method";
+	return direction == XB_DOWNLOAD ? "nothing to receive" : NULL;
+}
+
 const struct xb_client xb_client_null = {
 	.name = "null",
+	.label = "harness alone",
 	.version = null_version,
+	.cannot = null_cannot,
 	.transfer = null_transfer,
 };

@@ -9,18 +9,23 @@ struct xb_err;
 struct xb_rundir;
 
 /*
- * What is sent. A sparse file of our own, random bytes, or the user's file; a trial that wants more
- * than its length starts again at its beginning. No trial's clock pays for fresh page cache: holes
- * are sent from one constant buffer, data through a small window that is mapped.
+ * What is sent. A sparse file of our own, random bytes, text mixed with random bytes, or the user's
+ * file; a trial that wants more than its length starts again at its beginning. No trial's clock
+ * pays for fresh page cache: holes are sent from one constant buffer, data through a small window
+ * that is mapped.
  */
 struct xb_payload;
 
 struct xb_payload_options {
-	const char *what;            /* "sparse", "random", "text:PERCENT", or a path */
-	uint64_t bytes;              /* length of the sparse file */
-	uint64_t seed;               /* of random bytes */
-	const struct xb_rundir *dir; /* where the sparse file is created */
+	const char *what; /* "sparse", "random", "text:PERCENT", or a path */
+	uint64_t bytes;   /* length of the sparse file */
+	uint64_t seed;    /* of random bytes and text */
+	const struct xb_rundir
+	    *dir; /* where the sparse file, and files for programs, are created */
 };
+
+/* Checks what needs no file: PERCENT of "text:PERCENT". False with err set (XB_FAULT_USAGE). */
+bool xb_payload_check(const char *what, struct xb_err *err);
 
 /*
  * Creates or opens it; the user's file is read once, so that its pages are in memory. NULL with err
@@ -31,14 +36,23 @@ struct xb_payload *xb_payload_new(const struct xb_payload_options *options, stru
 void xb_payload_free(struct xb_payload *payload);
 
 /*
- * A file for a program to read (scp, sftp, ssh's stdin, a private server's downloads): the first size
- * bytes of the payload, begun again where the payload is shorter; size 0: its own length, or 64 MiB
- * where it has none. Created in the run directory when it is asked for, mode 0600 (it belongs to
- * whom the directory belongs), kept for the next time, and read once so that its pages are in memory;
- * the user's own file where it has that length. Borrowed, NULL with err set (XB_FAULT_SYSTEM): the
- * file system is full.
+ * A file for a program to read (scp, sftp, ssh's stdin, a private server's downloads): the first
+ * size bytes of the payload, begun again where the payload is shorter; size 0: its own length but
+ * no more than xb_payload_file_max, or 64 MiB where it has none. The user's own file where it has
+ * that length. Else it is created in the run directory when it is asked for, mode 0600, for whom
+ * the directory belongs to, and kept for the next time; it is read once, so that its pages are in
+ * memory, as long as a quarter of this machine's available memory has room for it. A forked trial
+ * finds it ready only if it was asked for before the fork. Borrowed, absolute. NULL with err set:
+ * XB_FAULT_SYSTEM, the file system is full; XB_FAULT_SIGNAL.
  */
-const char *xb_payload_file(struct xb_payload *payload, uint64_t size, struct xb_err *err);
+const char *xb_payload_file(const struct xb_payload *payload, uint64_t size, struct xb_err *err);
+
+/*
+ * The longest that such files should be, so that several of different lengths are in memory
+ * together and the disk has room: an eighth of what was available when the payload was made. At
+ * least 1 MiB.
+ */
+uint64_t xb_payload_file_max(const struct xb_payload *payload);
 
 /* True when it is nothing but zeros, which compress to nothing. */
 bool xb_payload_is_zeros(const struct xb_payload *payload);
@@ -57,7 +71,8 @@ void xb_cursor_free(struct xb_cursor *cursor);
 
 /*
  * The next bytes, at most max (at least 1): bytes stay valid until the next call. Does not move on:
- * xb_cursor_advance does. False with err set (XB_FAULT_TRIAL) when the file cannot be read any more.
+ * xb_cursor_advance does. False with err set (XB_FAULT_TRIAL) when the file cannot be read any
+ * more.
  */
 bool xb_cursor_peek(struct xb_cursor *cursor, uint64_t max, const void **bytes, size_t *len,
     struct xb_err *err);

@@ -16,66 +16,8 @@
 #include "base/rng.h"
 #include "base/rundir.h"
 #include "client/payload.h"
+#include "payloads.h"
 #include "scratch.h"
-
-/* A payload and a cursor on it. */
-struct reader {
-	struct xb_rundir *dir;
-	struct xb_payload *payload;
-	struct xb_cursor *cursor;
-};
-
-static struct reader
-open_reader(const char *what, uint64_t bytes, uint64_t seed)
-{
-	struct reader reader = { .dir = scratch_new_run() };
-	const struct xb_payload_options options = {
-		.what = what,
-		.bytes = bytes,
-		.seed = seed,
-		.dir = reader.dir,
-	};
-	struct xb_err err = { 0 };
-
-	reader.payload = xb_payload_new(&options, &err);
-	if (reader.payload == NULL)
-		fail_msg("%s", err.text);
-	reader.cursor = xb_cursor_new(reader.payload);
-	return reader;
-}
-
-static void
-close_reader(struct reader *reader)
-{
-	xb_cursor_free(reader->cursor);
-	xb_payload_free(reader->payload);
-	xb_rundir_free(reader->dir);
-}
-
-/* The next len bytes, taken in pieces that are cut short now and then, as a sink does. */
-static unsigned char *
-take(const struct reader *reader, size_t len)
-{
-	static const size_t cuts[] = { SIZE_MAX, 1, 4096, 32700, SIZE_MAX, 7 };
-	unsigned char *out = malloc(len);
-	struct xb_err err = { 0 };
-	size_t done = 0, piece, i = 0;
-	const void *bytes;
-
-	assert_non_null(out);
-	while (done < len) {
-		if (!xb_cursor_peek(reader->cursor, len - done, &bytes, &piece, &err))
-			fail_msg("%s", err.text);
-		assert_in_range(piece, 1, len - done);
-		if (piece > cuts[i % 6])
-			piece = cuts[i % 6];
-		i++;
-		memcpy(out + done, bytes, piece);
-		xb_cursor_advance(reader->cursor, piece);
-		done += piece;
-	}
-	return out;
-}
 
 static void
 expect_zeros(const unsigned char *bytes, size_t len)
@@ -85,28 +27,12 @@ expect_zeros(const unsigned char *bytes, size_t len)
 			fail_msg("byte %zu is %d", i, bytes[i]);
 }
 
-/* A file of len random bytes at path; its content, fresh. */
-static unsigned char *
-make_random_file(const char *path, size_t len)
-{
-	struct xb_rng rng = { .state = len };
-	unsigned char *bytes = malloc(len);
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-
-	assert_non_null(bytes);
-	assert_true(fd >= 0);
-	xb_rng_fill(&rng, bytes, len);
-	assert_int_equal(xb_write_all(fd, bytes, len), (ssize_t)len);
-	close(fd);
-	return bytes;
-}
-
 /* What comes is file_len bytes of content again and again. */
 static void
-expect_repeated(const struct reader *reader, const unsigned char *content, size_t file_len,
+expect_repeated(const struct payload_reader *reader, const unsigned char *content, size_t file_len,
     size_t len)
 {
-	unsigned char *got = take(reader, len);
+	unsigned char *got = payload_take(reader, len);
 
 	for (size_t i = 0; i < len; i++)
 		if (got[i] != content[i % file_len])
@@ -117,7 +43,7 @@ expect_repeated(const struct reader *reader, const unsigned char *content, size_
 static void
 sparse_file_is_zeros_of_its_length_and_has_no_name(void **state)
 {
-	struct reader reader = open_reader("sparse", UINT64_C(1) << 30, 0);
+	struct payload_reader reader = payload_open("sparse", UINT64_C(1) << 30, 0);
 	unsigned char *got;
 	char *path;
 
@@ -127,17 +53,17 @@ sparse_file_is_zeros_of_its_length_and_has_no_name(void **state)
 	path = xb_rundir_file(reader.dir, "sparse");
 	assert_false(scratch_exists(path));
 	free(path);
-	got = take(&reader, 3000000);
+	got = payload_take(&reader, 3000000);
 	expect_zeros(got, 3000000);
 	free(got);
-	close_reader(&reader);
+	payload_close(&reader);
 }
 
 /* Fresh page cache would be paid for by whoever touches it first: holes never touch any. */
 static void
 holes_come_from_one_constant_buffer(void **state)
 {
-	struct reader reader = open_reader("sparse", UINT64_C(1) << 40, 0);
+	struct payload_reader reader = payload_open("sparse", UINT64_C(1) << 40, 0);
 	const void *first, *bytes;
 	struct xb_err err = { 0 };
 	size_t len;
@@ -150,14 +76,14 @@ holes_come_from_one_constant_buffer(void **state)
 		assert_true(len >= 32768);
 		xb_cursor_advance(reader.cursor, len);
 	}
-	close_reader(&reader);
+	payload_close(&reader);
 }
 
 static void
 peek_alone_does_not_move_on(void **state)
 {
-	unsigned char *content = make_random_file(scratch_path("file"), 600000);
-	struct reader reader = open_reader(scratch_path("file"), 0, 0);
+	unsigned char *content = payload_random_file(scratch_path("file"), 600000);
+	struct payload_reader reader = payload_open(scratch_path("file"), 0, 0);
 	const void *bytes;
 	struct xb_err err = { 0 };
 	size_t len;
@@ -172,7 +98,7 @@ peek_alone_does_not_move_on(void **state)
 	assert_true(xb_cursor_peek(reader.cursor, 1000, &bytes, &len, &err));
 	assert_memory_equal(bytes, content + 3, len);
 	free(content);
-	close_reader(&reader);
+	payload_close(&reader);
 }
 
 static void
@@ -181,16 +107,16 @@ file_of_any_length_is_sent_again_and_again(void **state)
 	static const size_t lengths[] = { 1, 2, 999, 131071, 131072, 131073, 262144, 262145,
 		5000017 };
 	unsigned char *content;
-	struct reader reader;
+	struct payload_reader reader;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
-		content = make_random_file(scratch_path("file"), lengths[i]);
-		reader = open_reader(scratch_path("file"), 0, 0);
+		content = payload_random_file(scratch_path("file"), lengths[i]);
+		reader = payload_open(scratch_path("file"), 0, 0);
 		assert_int_equal(xb_payload_bytes(reader.payload), lengths[i]);
 		expect_repeated(&reader, content, lengths[i], 2 * lengths[i] + 700001);
 		free(content);
-		close_reader(&reader);
+		payload_close(&reader);
 	}
 }
 
@@ -198,26 +124,26 @@ file_of_any_length_is_sent_again_and_again(void **state)
 static void
 small_payloads_are_sent_in_large_pieces(void **state)
 {
-	struct reader reader;
+	struct payload_reader reader;
 	const void *bytes;
 	struct xb_err err = { 0 };
 	size_t len;
 
 	(void)state;
-	free(make_random_file(scratch_path("file"), 3));
-	reader = open_reader(scratch_path("file"), 0, 0);
+	free(payload_random_file(scratch_path("file"), 3));
+	reader = payload_open(scratch_path("file"), 0, 0);
 	for (int i = 0; i < 20; i++) {
 		assert_true(xb_cursor_peek(reader.cursor, UINT64_MAX, &bytes, &len, &err));
 		assert_true(len >= 65536);
 		xb_cursor_advance(reader.cursor, 32700);
 	}
-	close_reader(&reader);
-	reader = open_reader("sparse", 1, 0);
+	payload_close(&reader);
+	reader = payload_open("sparse", 1, 0);
 	assert_int_equal(xb_payload_bytes(reader.payload), 1);
 	assert_true(xb_cursor_peek(reader.cursor, UINT64_MAX, &bytes, &len, &err));
 	assert_true(len >= 65536);
 	expect_zeros(bytes, len);
-	close_reader(&reader);
+	payload_close(&reader);
 }
 
 static void
@@ -228,7 +154,7 @@ data_between_holes_arrives_where_it_is(void **state)
 	const char *path = scratch_path("file");
 	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	struct xb_rng rng = { .state = 5 };
-	struct reader reader;
+	struct payload_reader reader;
 
 	(void)state;
 	assert_non_null(content);
@@ -237,19 +163,19 @@ data_between_holes_arrives_where_it_is(void **state)
 	content[len - 1] = 'x';
 	assert_int_equal(pwrite(fd, "x", 1, (off_t)len - 1), 1);
 	close(fd);
-	reader = open_reader(path, 0, 0);
+	reader = payload_open(path, 0, 0);
 	expect_repeated(&reader, content, len, len + 10000000);
 	free(content);
-	close_reader(&reader);
+	payload_close(&reader);
 }
 
 static void
 random_bytes_follow_the_seed_and_do_not_repeat_within_zlibs_reach(void **state)
 {
-	struct reader a = open_reader("random", 0, 7), b = open_reader("random", 0, 7);
-	struct reader c = open_reader("random", 0, 8);
-	unsigned char *first = take(&a, 600000), *second = take(&b, 600000);
-	unsigned char *third = take(&c, 600000);
+	struct payload_reader a = payload_open("random", 0, 7), b = payload_open("random", 0, 7);
+	struct payload_reader c = payload_open("random", 0, 8);
+	unsigned char *first = payload_take(&a, 600000), *second = payload_take(&b, 600000);
+	unsigned char *third = payload_take(&c, 600000);
 
 	(void)state;
 	assert_int_equal(xb_payload_bytes(a.payload), 0);
@@ -261,25 +187,25 @@ random_bytes_follow_the_seed_and_do_not_repeat_within_zlibs_reach(void **state)
 	free(first);
 	free(second);
 	free(third);
-	close_reader(&a);
-	close_reader(&b);
-	close_reader(&c);
+	payload_close(&a);
+	payload_close(&b);
+	payload_close(&c);
 }
 
 static void
 cursors_of_one_payload_are_independent(void **state)
 {
-	unsigned char *content = make_random_file(scratch_path("file"), 300000);
-	struct reader reader = open_reader(scratch_path("file"), 0, 0);
-	struct reader other = reader;
+	unsigned char *content = payload_random_file(scratch_path("file"), 300000);
+	struct payload_reader reader = payload_open(scratch_path("file"), 0, 0);
+	struct payload_reader other = reader;
 
 	(void)state;
 	other.cursor = xb_cursor_new(reader.payload);
-	free(take(&reader, 12345));
+	free(payload_take(&reader, 12345));
 	expect_repeated(&other, content, 300000, 300000);
 	xb_cursor_free(other.cursor);
 	free(content);
-	close_reader(&reader);
+	payload_close(&reader);
 }
 
 static void
@@ -287,16 +213,16 @@ file_that_has_shrunk_is_an_error_wherever_the_cursor_is(void **state)
 {
 	const char *path = scratch_path("file");
 	static const size_t left[] = { 0, 1000, 5000000 };
-	struct reader reader;
+	struct payload_reader reader;
 	const void *bytes;
 	struct xb_err err;
 	size_t len, sent;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(left) / sizeof(left[0]); i++) {
-		free(make_random_file(path, 9000000));
-		reader = open_reader(path, 0, 0);
-		free(take(&reader, 100));
+		free(payload_random_file(path, 9000000));
+		reader = payload_open(path, 0, 0);
+		free(payload_take(&reader, 100));
 		assert_int_equal(truncate(path, (off_t)left[i]), 0);
 		/* What is mapped already may be sent, but not to the end. */
 		err = (struct xb_err){ 0 };
@@ -308,7 +234,7 @@ file_that_has_shrunk_is_an_error_wherever_the_cursor_is(void **state)
 		assert_true(sent < 9000000);
 		assert_int_equal(err.fault, XB_FAULT_TRIAL);
 		assert_non_null(strstr(err.text, "shorter"));
-		close_reader(&reader);
+		payload_close(&reader);
 	}
 }
 
@@ -316,28 +242,14 @@ static void
 file_that_has_grown_is_sent_as_it_was(void **state)
 {
 	const char *path = scratch_path("file");
-	unsigned char *content = make_random_file(path, 400000);
-	struct reader reader = open_reader(path, 0, 0);
+	unsigned char *content = payload_random_file(path, 400000);
+	struct payload_reader reader = payload_open(path, 0, 0);
 
 	(void)state;
 	assert_int_equal(truncate(path, 800000), 0);
 	expect_repeated(&reader, content, 400000, 1000000);
 	free(content);
-	close_reader(&reader);
-}
-
-static void
-expect_refused(const char *what, const char *text)
-{
-	struct xb_rundir *dir = scratch_new_run();
-	const struct xb_payload_options options = { .what = what, .bytes = 1, .dir = dir };
-	struct xb_err err = { 0 };
-
-	assert_null(xb_payload_new(&options, &err));
-	assert_int_equal(err.fault, XB_FAULT_USAGE);
-	if (strstr(err.text, text) == NULL)
-		fail_msg("'%s' is not in: %s", text, err.text);
-	xb_rundir_free(dir);
+	payload_close(&reader);
 }
 
 static void
@@ -346,21 +258,21 @@ what_is_no_file_to_read_is_refused(void **state)
 	char *fifo = scratch_path("fifo");
 
 	(void)state;
-	expect_refused(scratch_path("absent"), "No such file");
+	payload_expect_refused(scratch_path("absent"), "No such file");
 	scratch_make_dir(scratch_path("folder"), 0700);
-	expect_refused(scratch_path("folder"), "not a regular file");
-	expect_refused("/dev/zero", "not a regular file");
+	payload_expect_refused(scratch_path("folder"), "not a regular file");
+	payload_expect_refused("/dev/zero", "not a regular file");
 	/* Nobody writes into it: to open it must not wait for that. */
 	assert_int_equal(mkfifo(fifo, 0600), 0);
-	expect_refused(fifo, "not a regular file");
+	payload_expect_refused(fifo, "not a regular file");
 	close(open(scratch_path("empty"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-	expect_refused(scratch_path("empty"), "empty");
+	payload_expect_refused(scratch_path("empty"), "empty");
 }
 
 static void
 length_beyond_the_file_system_becomes_the_largest_and_is_said(void **state)
 {
-	struct reader reader = open_reader("sparse", UINT64_MAX, 0);
+	struct payload_reader reader = payload_open("sparse", UINT64_MAX, 0);
 	uint64_t bytes = xb_payload_bytes(reader.payload);
 	unsigned char *got;
 
@@ -371,10 +283,10 @@ length_beyond_the_file_system_becomes_the_largest_and_is_said(void **state)
 		assert_non_null(xb_payload_note(reader.payload));
 		assert_non_null(strstr(xb_payload_note(reader.payload), "largest"));
 	}
-	got = take(&reader, 1000000);
+	got = payload_take(&reader, 1000000);
 	expect_zeros(got, 1000000);
 	free(got);
-	close_reader(&reader);
+	payload_close(&reader);
 }
 
 #define PAYLOAD_TEST(name) cmocka_unit_test_setup_teardown(name, scratch_set_up, scratch_tear_down)

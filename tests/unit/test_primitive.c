@@ -332,6 +332,29 @@ deflate_has_a_speed_where_it_can_have_one(void **state)
 	free(noise);
 }
 
+static void
+inflate_has_a_speed_on_what_deflate_makes_of_anything(void **state)
+{
+	const size_t len = 200000;
+	char *zeros = calloc(1, len), *noise = malloc(len);
+	struct xb_rng rng = { .state = 1 };
+
+	(void)state;
+	xb_rng_fill(&rng, noise, len);
+	/* Several times over all of it: the stream begins again where it ends. */
+	assert_true(xb_primitive_inflate_speed(zeros, len, 32768, 6, 5 * XB_NS_PER_MS) > 0);
+	assert_true(xb_primitive_inflate_speed(noise, len, 32768, 6, 5 * XB_NS_PER_MS) > 0);
+	assert_true(xb_primitive_inflate_speed(noise, len, 17, 1, 5 * XB_NS_PER_MS) > 0);
+	assert_true(xb_primitive_inflate_speed(noise, len, len, 9, XB_NS_PER_MS) > 0);
+	assert_true(xb_primitive_inflate_speed(noise, len, len + 1, 6, XB_NS_PER_MS) <= 0);
+	assert_true(xb_primitive_inflate_speed(noise, len, 1024, 17, XB_NS_PER_MS) <= 0);
+	/* Far from the edge: what is thrown away to compress random bytes need not be made again. */
+	assert_true(xb_primitive_inflate_speed(noise, len, 32768, 6, 5 * XB_NS_PER_MS) >
+	    xb_primitive_deflate_speed(noise, len, 32768, 6, 5 * XB_NS_PER_MS));
+	free(zeros);
+	free(noise);
+}
+
 int
 main(void)
 {
@@ -348,6 +371,7 @@ main(void)
 		cmocka_unit_test(speed_is_what_was_done_in_the_time_it_took),
 		cmocka_unit_test(a_failed_pass_has_no_speed),
 		cmocka_unit_test(deflate_has_a_speed_where_it_can_have_one),
+		cmocka_unit_test(inflate_has_a_speed_on_what_deflate_makes_of_anything),
 	};
 
 	setenv("OPENSSL_CONF", "/dev/null", 1);

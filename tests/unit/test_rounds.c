@@ -15,12 +15,40 @@
 #include "base/signals.h"
 #include "bench/rounds.h"
 #include "canned.h"
+#include "client/client.h"
 #include "client/payload.h"
 #include "model/cipher.h"
 #include "model/run.h"
 #include "scratch.h"
 
-/* Rounds of the null client, which needs no target and sends whatever the suite is called. */
+/*
+ * As the null client, which needs no target and sends whatever the suite is called; but it logs in.
+ */
+static bool
+transfer(const struct xb_transfer *transfer, struct xb_outcome *outcome, struct xb_err *err)
+{
+	outcome->connect_seconds = outcome->kex_seconds = outcome->auth_seconds = 0.001;
+	if (transfer->method == XB_METHOD_LOGIN)
+		return true;
+	return xb_client_find("null")->transfer(transfer, outcome, err);
+}
+
+static void
+no_algorithms(struct xb_client_algorithms *algorithms)
+{
+	(void)algorithms;
+}
+
+static const struct xb_client fake = {
+	.name = "fake",
+	.label = "Fake",
+	.algorithms = no_algorithms,
+	.transfer = transfer,
+	.ranked = true,
+};
+static const struct xb_client *const clients[] = { &fake, NULL };
+static struct xb_target *const no_targets[] = { NULL };
+
 struct bench {
 	struct xb_run run;
 	struct xb_payload *payload;
@@ -30,6 +58,7 @@ struct bench {
 	unsigned stop_after;   /* on_round gives an error after so many; 0: never */
 	unsigned shrink_after; /* the payload is cut after so many; 0: never */
 	double seconds_left;   /* as first told */
+	bool label_seen;       /* "cipher by client" was among the news */
 };
 
 static void
@@ -40,6 +69,7 @@ on_news(void *ctx, const struct xb_rounds_news *news)
 	assert_non_null(news->label);
 	assert_true(isfinite(news->seconds_left) && news->seconds_left >= 0);
 	assert_true(news->round < news->rounds);
+	bench->label_seen = bench->label_seen || strcmp(news->label, "aes256-ctr by Fake") == 0;
 	if (bench->news++ == 0)
 		bench->seconds_left = news->seconds_left;
 }
@@ -76,13 +106,17 @@ prepare(struct bench *bench, size_t cases, unsigned rounds, uint64_t seed)
 	bench->run.settings.client_cpu = -1;
 	for (size_t i = 0; i < cases; i++) {
 		result = canned_case(&bench->run, xb_ciphers[i].name, NULL);
-		result->c.client = "null";
+		result->c.client = "fake";
+		result->c.client_label = "Fake";
+		result->c.streams = 1;
 	}
 	bench->payload = xb_payload_new(&options, &err);
 	if (bench->payload == NULL)
 		fail_msg("%s", err.text);
 	bench->rounds = (struct xb_rounds){
 		.run = &bench->run,
+		.targets = no_targets,
+		.clients = clients,
 		.payload = bench->payload,
 		.stall_ns = XB_NS_PER_SECOND,
 		.on_news = on_news,
@@ -350,6 +384,53 @@ nobody_has_to_watch(void **state)
 	free_bench(&bench);
 }
 
+static void
+news_names_suite_and_client(void **state)
+{
+	struct bench bench = new_bench(0, 1, 1);
+	struct xb_result *result;
+
+	(void)state;
+	result = canned_case(&bench.run, "aes256-ctr", "hmac-sha2-256");
+	result->c.client = "fake";
+	result->c.client_label = "Fake";
+	run_bench(&bench);
+	assert_true(bench.label_seen);
+	free_bench(&bench);
+}
+
+static void
+handshakes_are_rounds_of_logins_without_bytes_or_speeds(void **state)
+{
+	struct bench bench = new_bench(3, 1, 1);
+	size_t samples = 0;
+
+	(void)state;
+	bench.run.settings.handshakes = 4;
+	bench.rounds.payload = NULL;
+	for (size_t i = 0; i < 3; i++)
+		bench.run.results[i].c.method = XB_METHOD_LOGIN;
+	run_bench(&bench);
+	assert_int_equal(bench.run.rounds_done, 4);
+	assert_int_equal(bench.run.settings.rounds, 4);
+	for (size_t i = 0; i < 3; i++) {
+		const struct xb_result *result = &bench.run.results[i];
+
+		assert_int_equal(result->c.status, XB_MEASURED);
+		assert_int_equal(result->sample_count, 4);
+		for (size_t j = 0; j < 4; j++) {
+			assert_true(xb_sample_counts(&result->samples[j]));
+			assert_true(isnan(xb_sample_rate(&result->samples[j])));
+			samples++;
+		}
+	}
+	assert_int_equal(bench.run.logins, samples + 1);
+	assert_int_equal(bench.run.primitive_count, 0);
+	assert_int_equal(bench.run.deflate.count, 0);
+	assert_true(isnan(bench.run.null_rate));
+	free_bench(&bench);
+}
+
 #define ROUNDS_TEST(name) cmocka_unit_test_setup_teardown(name, scratch_set_up, scratch_tear_down)
 
 int
@@ -368,6 +449,8 @@ main(void)
 		ROUNDS_TEST(error_of_the_watcher_ends_the_run),
 		ROUNDS_TEST(news_tells_of_the_time_left),
 		ROUNDS_TEST(nobody_has_to_watch),
+		ROUNDS_TEST(news_names_suite_and_client),
+		ROUNDS_TEST(handshakes_are_rounds_of_logins_without_bytes_or_speeds),
 	};
 
 	xb_signals_init();

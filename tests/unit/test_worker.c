@@ -1,10 +1,12 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -222,10 +224,105 @@ cpu_and_peak_memory_are_the_workers_own(void **state)
 	assert_true(large.peak_kib - small.peak_kib > 25 * 1024);
 }
 
+/* Several tasks at once; ended counts how often a worker was told to be gone. */
+#define CREW 4u
+#define HANG_NS (60 * XB_NS_PER_SECOND)
+#define ROOM 16u
+
+struct crew {
+	struct task tasks[CREW];
+	struct xb_worker workers[CREW];
+	struct xb_worker_result results[CREW];
+	char out[CREW * ROOM];
+};
+
+static unsigned ended;
+
+static void
+count_end(void *ctx, const struct xb_worker_result *result)
+{
+	(void)ctx;
+	assert_true(result->end != XB_WORKER_ERROR);
+	ended++;
+}
+
+static void
+run_crew(struct crew *crew, void (*const *runs)(int out_fd), size_t count, int64_t time_ns)
+{
+	struct xb_err err = { 0 };
+
+	ended = 0;
+	memset(crew, 0, sizeof(*crew));
+	for (size_t i = 0; i < count; i++) {
+		crew->tasks[i].run = runs[i];
+		crew->workers[i] = (struct xb_worker){
+			.work = work,
+			.ctx = &crew->tasks[i],
+			.deadline_ns = xb_clock_ns() + time_ns,
+			.on_end = count_end,
+		};
+	}
+	xb_worker_run_all(crew->workers, count, crew->out, ROOM, crew->results, &err);
+	assert_int_equal(err.fault, XB_FAULT_NONE);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	assert_int_equal(ended, count);
+}
+
+static void
+workers_side_by_side_have_each_their_own_end(void **state)
+{
+	void (*const runs[CREW])(int) = { say_and_sleep, say_hello, exit_badly, say_in_pieces };
+	struct crew crew;
+
+	(void)state;
+	run_crew(&crew, runs, CREW, XB_NS_PER_SECOND);
+	assert_int_equal(crew.results[0].end, XB_WORKER_DEADLINE);
+	assert_int_equal(crew.results[0].len, 4);
+	assert_memory_equal(crew.out, "half", 5);
+	assert_int_equal(crew.results[1].end, XB_WORKER_DONE);
+	assert_memory_equal(crew.out + ROOM, "hello", 6);
+	assert_int_equal(crew.results[2].end, XB_WORKER_DIED);
+	assert_int_equal(WEXITSTATUS(crew.results[2].status), 7);
+	assert_int_equal(crew.results[3].end, XB_WORKER_DONE);
+	/* As much as there is room for, and not a byte into the next one's. */
+	assert_int_equal(crew.results[3].len, ROOM);
+	assert_memory_equal(crew.out + 3 * ROOM, "0123456789012345", ROOM);
+}
+
+/* Shared: how many have come. */
+static _Atomic unsigned *here;
+
+static void
+wait_for_all(int out_fd)
+{
+	atomic_fetch_add(here, 1);
+	while (atomic_load(here) < CREW)
+		usleep(1000);
+	xb_write_all(out_fd, "met", 3);
+}
+
+static void
+workers_run_at_the_same_time(void **state)
+{
+	void (*runs[CREW])(int);
+	struct crew crew;
+
+	(void)state;
+	for (size_t i = 0; i < CREW; i++)
+		runs[i] = wait_for_all;
+	here = mmap(NULL, sizeof(*here), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_true(here != MAP_FAILED);
+	run_crew(&crew, runs, CREW, HANG_NS);
+	for (size_t i = 0; i < CREW; i++)
+		assert_int_equal(crew.results[i].end, XB_WORKER_DONE);
+}
+
 /* Last of all: from here on this program has been asked to end. */
 static void
-signal_ends_the_worker(void **state)
+signal_ends_every_worker(void **state)
 {
+	void (*const runs[2])(int) = { say_and_sleep, say_and_sleep };
+	struct crew crew;
 	struct xb_worker_result result;
 	char out[16];
 
@@ -236,6 +333,9 @@ signal_ends_the_worker(void **state)
 	/* And no other one gets to do much. */
 	result = run_worker(say_and_sleep, INT64_MAX, NULL, out, sizeof(out));
 	assert_int_equal(result.end, XB_WORKER_SIGNAL);
+	run_crew(&crew, runs, 2, HANG_NS);
+	assert_int_equal(crew.results[0].end, XB_WORKER_SIGNAL);
+	assert_int_equal(crew.results[1].end, XB_WORKER_SIGNAL);
 }
 
 int
@@ -249,7 +349,9 @@ main(void)
 		cmocka_unit_test(deadline_ends_a_worker),
 		cmocka_unit_test(worker_that_is_called_hung_is_ended),
 		cmocka_unit_test(cpu_and_peak_memory_are_the_workers_own),
-		cmocka_unit_test(signal_ends_the_worker),
+		cmocka_unit_test(workers_side_by_side_have_each_their_own_end),
+		cmocka_unit_test(workers_run_at_the_same_time),
+		cmocka_unit_test(signal_ends_every_worker),
 	};
 
 	xb_signals_init();
