@@ -17,14 +17,12 @@
 #include "client/payload.h"
 #include "commands.h"
 #include "model/run.h"
-#include "model/select.h"
 #include "options.h"
 #include "progress.h"
 #include "report/json.h"
 #include "report/report.h"
 #include "report/table.h"
-#include "target/private.h"
-#include "target/target.h"
+#include "targets.h"
 #include "versions.h"
 
 /* The sparse file's length, unless --size is more. */
@@ -37,7 +35,7 @@
 struct bench {
 	const struct xb_options *options;
 	struct xb_rundir *dir;
-	struct xb_target *target;
+	struct xb_targets targets;
 	struct xb_payload *payload;
 	struct xb_run run;
 	struct xb_progress progress;
@@ -116,6 +114,8 @@ choose_cpus(struct bench *bench)
 		settings->pin_note = xb_strdup("--no-pin");
 	else if (bench->options->host != NULL)
 		settings->pin_note = xb_strdup("the server is not ours to pin");
+	else if (bench->options->streams != NULL && strcmp(bench->options->streams, "1") != 0)
+		settings->pin_note = xb_strdup("several streams use several cores");
 	else
 		affinity = xb_affinity_choose();
 	if (!affinity.pinned && settings->pin_note == NULL)
@@ -129,6 +129,21 @@ choose_cpus(struct bench *bench)
 	return affinity;
 }
 
+/* The client whose rows the answer is about: the first that the user named, else ssh. */
+static char *
+answer_client(const struct xb_options *options)
+{
+	struct xb_namelist names = { 0 };
+	char *name;
+
+	if (options->clients != NULL)
+		xb_namelist_split(&names, options->clients);
+	name = xb_strdup(
+	    names.count > 0 && xb_client_find(names.names[0]) != NULL ? names.names[0] : "openssh");
+	xb_namelist_free(&names);
+	return name;
+}
+
 static void
 fill_settings(struct bench *bench)
 {
@@ -140,68 +155,39 @@ fill_settings(struct bench *bench)
 	settings->rounds = options->rounds;
 	settings->seed = options->seed;
 	settings->unit = options->unit;
+	settings->handshakes = options->handshakes;
 	settings->payload = xb_strdup(options->payload);
+	settings->answer_client = answer_client(options);
 }
 
+/* What the user should know of the ends before any figure. */
 static void
-copy_names(struct xb_namelist *to, const struct xb_namelist *from)
+note_targets(struct bench *bench)
 {
-	size_t i;
+	struct xb_run *run = &bench->run;
 
-	for (i = 0; i < from->count; i++)
-		xb_namelist_add(to, from->names[i], strlen(from->names[i]));
-}
-
-static void
-fill_target(struct bench *bench)
-{
-	const struct xb_target *target = bench->target;
-	struct xb_target_sheet *sheet = xb_run_add_target(&bench->run);
-	const struct xb_private_login *login;
-
-	sheet->name = xb_strdup(target->name);
-	sheet->address = xb_strdup(target->peer.address);
-	sheet->port = target->port;
-	sheet->user = xb_strdup(target->user);
-	sheet->is_private = target->server != NULL;
-	sheet->is_local = target->peer.is_local;
-	sheet->offer.banner = xb_strdup(target->offer.banner);
-	copy_names(&sheet->offer.kex, &target->offer.kex);
-	copy_names(&sheet->offer.hostkeys, &target->offer.hostkeys);
-	copy_names(&sheet->offer.ciphers_up, &target->offer.ciphers_up);
-	copy_names(&sheet->offer.ciphers_down, &target->offer.ciphers_down);
-	copy_names(&sheet->offer.macs_up, &target->offer.macs_up);
-	copy_names(&sheet->offer.macs_down, &target->offer.macs_down);
-	copy_names(&sheet->offer.compression_up, &target->offer.compression_up);
-	copy_names(&sheet->offer.compression_down, &target->offer.compression_down);
-	if (target->server != NULL) {
-		login = xb_private_login(target->server);
-		sheet->server_program = xb_strdup(login->program);
-		if (login->version != NULL)
-			sheet->server_version = xb_strdup(login->version);
-	}
-	if (sheet->is_local && !sheet->is_private)
-		add_note(&bench->run,
-		    "this server is not ours: what other programs used of the CPUs is not known");
-	if (target->policy == XB_HOSTKEY_OFF)
-		sheet->hostkey_note = xb_strdup("the host key was not checked: any machine may "
-						"have answered");
+	for (size_t i = 0; i < run->target_count; i++)
+		if (run->targets[i].is_local && !run->targets[i].is_private)
+			add_note(run,
+			    "this server is not ours: what other programs used of the "
+			    "CPUs is not known");
 }
 
 static bool
-open_target(struct bench *bench, struct xb_err *err)
+open_targets(struct bench *bench, const struct xb_plan_request *request, struct xb_err *err)
 {
 	const struct xb_options *options = bench->options;
-	const struct xb_target_options wanted =
-	    xb_options_target(options, choose_cpus(bench).server_cpu);
+	int server_cpu = choose_cpus(bench).server_cpu;
 
 	xb_progress_show(&bench->progress,
-	    options->host != NULL ? "reading the offer of %s" : "starting a private sshd",
+	    options->host != NULL ? "reading the offer of %s" : "starting private servers",
 	    options->host);
-	bench->target = xb_target_new(&wanted, bench->dir, err);
-	if (bench->target == NULL)
+	if (!xb_targets_open(&bench->targets, options, bench->dir, server_cpu, &bench->run, err) ||
+	    (xb_plan_wants_stand_in(request, &bench->run) &&
+		!xb_targets_stand_in(&bench->targets, options, bench->dir, server_cpu, &bench->run,
+		    err)))
 		return false;
-	fill_target(bench);
+	note_targets(bench);
 	return true;
 }
 
@@ -227,15 +213,22 @@ open_payload(struct bench *bench, struct xb_err *err)
 	return true;
 }
 
-static bool
-make_plan(struct bench *bench, struct xb_err *err)
+static struct xb_plan_request
+plan_request(const struct xb_options *options)
 {
-	const struct xb_plan_request request = {
-		.ciphers = bench->options->ciphers,
-		.macs = bench->options->macs,
+	return (struct xb_plan_request){
+		.ciphers = options->ciphers,
+		.macs = options->macs,
+		.compression = options->compression,
+		.clients = options->clients,
+		.methods = options->methods,
+		.directions = options->directions,
+		.streams = options->streams,
+		.handshakes = options->handshakes,
+		.kex = options->kex,
+		.hostkeys = options->hostkeys,
+		.has_remote_file = options->remote_file != NULL,
 	};
-
-	return xb_plan_make(&request, &bench->run, err);
 }
 
 static bool
@@ -243,8 +236,9 @@ run_rounds(struct bench *bench, struct xb_err *err)
 {
 	const struct xb_rounds rounds = {
 		.run = &bench->run,
-		.targets = &bench->target,
+		.targets = bench->targets.targets,
 		.payload = bench->payload,
+		.remote_file = bench->options->remote_file,
 		.stall_ns = bench->options->stall_timeout_ns,
 		.max_ns = bench->options->max_ns,
 		.on_news = on_news,
@@ -288,37 +282,22 @@ exit_code(const struct xb_run *run)
 	return 0;
 }
 
-/* Names that nothing here can mean are told before a server is started. */
-static bool
-check_names(const struct xb_options *options, struct xb_err *err)
-{
-	struct xb_selection names = { 0 };
-	bool ok = true;
-
-	if (options->host != NULL)
-		return true;
-	if (options->ciphers != NULL)
-		ok = xb_select_ciphers("--ciphers", options->ciphers, NULL, &names, err);
-	xb_selection_free(&names);
-	if (ok && options->macs != NULL)
-		ok = xb_select_macs("--macs", options->macs, NULL, &names, err);
-	xb_selection_free(&names);
-	return ok;
-}
-
 /* Everything up to the first trial. */
 static bool
 prepare(struct bench *bench, struct xb_err *err)
 {
 	const struct xb_options *options = bench->options;
+	const struct xb_plan_request request = plan_request(options);
 
-	if (!check_names(options, err) ||
+	/* Names that nothing here can mean are told before a server is started. */
+	if (!xb_plan_check(&request, options->host != NULL, err) ||
 	    (options->export_json != NULL && !xb_report_check_path(options->export_json, err)))
 		return false;
 	bench->dir = xb_rundir_new(err);
 	if (bench->dir == NULL)
 		return false;
-	return open_target(bench, err) && make_plan(bench, err) && open_payload(bench, err);
+	return open_targets(bench, &request, err) && xb_plan_make(&request, &bench->run, err) &&
+	    (options->handshakes > 0 || open_payload(bench, err));
 }
 
 bool
@@ -350,7 +329,7 @@ xb_command_run(const struct xb_options *options, int *code, struct xb_err *err)
 	xb_progress_clear(&bench.progress);
 	*code = exit_code(&bench.run);
 	xb_payload_free(bench.payload);
-	xb_target_free(bench.target);
+	xb_targets_free(&bench.targets);
 	xb_rundir_free(bench.dir);
 	xb_run_free(&bench.run);
 	return ok;

@@ -1,13 +1,20 @@
 #include "client/client.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "client/libssh.h"
 #include "client/libssh2.h"
 #include "client/null.h"
+#include "client/openssh.h"
+#include "client/tcp.h"
 
 const struct xb_client *const xb_clients[] = {
+	&xb_client_openssh,
 	&xb_client_libssh2,
+	&xb_client_libssh,
+	&xb_client_tcp,
 	&xb_client_null,
 	NULL,
 };
@@ -28,7 +35,8 @@ xb_client_label(const struct xb_client *client)
 {
 	const char *version = client->version();
 
-	return xb_asprintf("%s%s%s", client->name, version[0] != '\0' ? " " : "", version);
+	return xb_asprintf("%s%s%s", client->label != NULL ? client->label : client->name,
+	    version[0] != '\0' ? " " : "", version);
 }
 
 void
@@ -38,6 +46,8 @@ xb_client_algorithms_free(struct xb_client_algorithms *algorithms)
 	xb_namelist_free(&algorithms->hostkeys);
 	xb_namelist_free(&algorithms->ciphers);
 	xb_namelist_free(&algorithms->macs);
+	xb_namelist_free(&algorithms->compression);
+	free(algorithms->absent);
 }
 
 const char *

@@ -34,8 +34,20 @@ struct xb_private {
 
 const struct xb_private_kind *const xb_private_servers[] = {
 	&xb_private_openssh,
+	&xb_private_dropbear,
+	&xb_private_asyncssh,
 	NULL,
 };
+
+const struct xb_private_kind *
+xb_private_find(const char *name)
+{
+	const struct xb_private_kind *const *kind = xb_private_servers;
+
+	while (*kind != NULL && strcmp((*kind)->name, name) != 0)
+		kind++;
+	return *kind;
+}
 
 /* Waits for the ready packet; false with err when the listener failed, hangs, or a signal came. */
 static bool
@@ -70,6 +82,7 @@ wait_ready(struct xb_private *server, struct xb_err *err)
 		.known_hosts = server->ready.known_hosts,
 		.program = server->ready.program,
 		.version = server->ready.version,
+		.lacks = server->ready.lacks,
 	};
 	return true;
 }

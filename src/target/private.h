@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/namelist.h"
+
 struct xb_err;
 struct xb_rundir;
 
@@ -20,7 +22,9 @@ struct xb_private;
 struct xb_private_options {
 	const struct xb_rundir *dir;
 	const char *program; /* path or name of the server, NULL: look for it */
-	int server_cpu;      /* where the server and its sink run, -1: anywhere */
+	unsigned window;    /* dropbear's receive window, bytes, up to 10 MiB; 0: its own default */
+	bool every_hostkey; /* host keys of every type, and every key exchange, for handshakes */
+	int server_cpu;     /* where the server and its sink run, -1: anywhere */
 };
 
 /* What a login to it needs. Strings belong to the server. */
@@ -28,24 +32,27 @@ struct xb_private_login {
 	unsigned port; /* on 127.0.0.1 */
 	const char *user;
 	const char *identity;    /* private key file */
-	const char *known_hosts; /* file that pins its host key */
+	const char *known_hosts; /* file that pins its host keys */
 	const char *program;     /* the server's absolute path */
 	const char *version;     /* "OpenSSH_9.2p1 Debian-2+deb12u6": from its banner, printable */
+	const char *lacks;       /* what it could do elsewhere, and why not here; "" for nothing */
 };
 
 /* What a kind prepares: owned, freed by the listener. made is before_start's, the rest prepare's. */
 struct xb_private_files {
 	char **argv;       /* the server, per connection; ends with NULL */
+	char **env;        /* assignments for it alone; ends with NULL. NULL: none */
 	char *identity;    /* private key file of the user */
-	char *known_hosts; /* will pin the host key for [127.0.0.1]:port; not prepare's to write */
-	char *hostkey_pub; /* public host key file, for known_hosts */
-	char *log;         /* the file that the server logs into */
-	char *made;        /* directory made outside the run directory, NULL: none */
+	char *known_hosts; /* will pin the host keys for [127.0.0.1]:port; not prepare's to write */
+	struct xb_namelist hostkeys; /* public host key files, for known_hosts */
+	char *log;                   /* the file that the server logs into */
+	char *lacks;                 /* for xb_private_login, printable; NULL: nothing */
+	char *made;                  /* directory made outside the run directory, NULL: none */
 };
 
 /* One kind of private server: one file, one row in xb_private_servers. */
 struct xb_private_kind {
-	const char *name;    /* "openssh" */
+	const char *name;    /* "openssh"; also begins the name of each of its files */
 	const char *program; /* what to look for: "sshd" */
 	const char *missing; /* what to tell when it is not installed */
 	/* Makes keys and configuration in the run directory and fills files. Runs in the process and
@@ -57,11 +64,18 @@ struct xb_private_kind {
 	 * will miss, and say so. */
 	void (*before_start)(struct xb_private_files *files);
 	void (*after_all)(struct xb_private_files *files); /* may be NULL */
-	/* How log lines begin that tell of nothing but a normal connection; ends with NULL. */
+	/* Log lines that tell of nothing but a normal connection, as patterns; ends with NULL. */
 	const char *const *log_noise;
+	/* How long the date, and the like, is before the text of a log line; NULL: there is none. */
+	size_t (*log_stamp)(const char *line);
 };
+extern const struct xb_private_kind xb_private_asyncssh;
+extern const struct xb_private_kind xb_private_dropbear;
 extern const struct xb_private_kind xb_private_openssh;
 extern const struct xb_private_kind *const xb_private_servers[]; /* ends with NULL */
+
+/* By name; NULL when there is none. Several kinds can serve at once in one run directory. */
+const struct xb_private_kind *xb_private_find(const char *name);
 
 /*
  * Starts the listener for a kind, and one server to see that it speaks. Under sudo it serves (and

@@ -55,7 +55,7 @@ finish_drain(struct xb_listener *listener, bool killed)
 	answer.usage.started = listener->started;
 	answer.usage.killed = killed;
 	listener->log_start = xb_private_log_tail(answer.usage.log, sizeof(answer.usage.log),
-	    listener->log_fd, listener->log_start, listener->kind->log_noise);
+	    listener->log_fd, listener->log_start, listener->kind);
 	xb_private_cpu_reset(&listener->cpu);
 	listener->started = 0;
 	listener->draining = false;
@@ -149,7 +149,7 @@ forget_start(struct xb_listener *listener)
 	xb_private_cpu_reset(&listener->cpu);
 	listener->started = 0;
 	listener->log_start =
-	    xb_private_log_tail(ignored, sizeof(ignored), listener->log_fd, 0, NULL);
+	    xb_private_log_tail(ignored, sizeof(ignored), listener->log_fd, 0, listener->kind);
 }
 
 void

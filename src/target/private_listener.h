@@ -41,6 +41,7 @@ struct xb_private_ready {
 	char identity[PATH_MAX];
 	char known_hosts[PATH_MAX];
 	char version[256];
+	char lacks[400];
 	char made[PATH_MAX]; /* as xb_private_files has it, "" for none */
 };
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "target/private.h"
 
 #define TAIL_BYTES 8192
 
@@ -14,10 +15,10 @@
 #define LINE_MAX_SHOWN 400
 
 static bool
-is_noise(const char *line, const char *const *noise)
+is_noise(const char *line, const struct xb_private_kind *kind)
 {
-	for (; noise != NULL && *noise != NULL; noise++) {
-		if (strncmp(line, *noise, strlen(*noise)) == 0)
+	for (const char *const *noise = kind->log_noise; noise != NULL && *noise != NULL; noise++) {
+		if (xb_text_glob(*noise, line))
 			return true;
 	}
 	return false;
@@ -44,9 +45,11 @@ put_before(char *out, size_t size, const char *line)
 }
 
 void
-xb_private_log_pick(char *out, size_t size, const char *text, size_t len, const char *const *noise)
+xb_private_log_pick(char *out, size_t size, const char *text, size_t len,
+    const struct xb_private_kind *kind)
 {
-	char line[LINE_MAX_SHOWN];
+	char whole[LINE_MAX_SHOWN];
+	const char *line;
 	size_t start;
 
 	if (size == 0)
@@ -56,8 +59,9 @@ xb_private_log_pick(char *out, size_t size, const char *text, size_t len, const 
 	for (size_t end = len; end > 0; end = start > 0 ? start - 1 : 0) {
 		for (start = end; start > 0 && text[start - 1] != '\n'; start--)
 			;
-		xb_text_printable(line, sizeof(line), text + start, end - start);
-		if (line[0] == '\0' || is_noise(line, noise))
+		xb_text_printable(whole, sizeof(whole), text + start, end - start);
+		line = whole + (kind->log_stamp != NULL ? kind->log_stamp(whole) : 0);
+		if (line[0] == '\0' || is_noise(line, kind))
 			continue;
 		if (!put_before(out, size, line))
 			return;
@@ -65,7 +69,7 @@ xb_private_log_pick(char *out, size_t size, const char *text, size_t len, const 
 }
 
 off_t
-xb_private_log_tail(char *out, size_t size, int fd, off_t start, const char *const *noise)
+xb_private_log_tail(char *out, size_t size, int fd, off_t start, const struct xb_private_kind *kind)
 {
 	char text[TAIL_BYTES];
 	struct stat st;
@@ -79,6 +83,6 @@ xb_private_log_tail(char *out, size_t size, int fd, off_t start, const char *con
 	from = st.st_size - start > TAIL_BYTES ? st.st_size - TAIL_BYTES : start;
 	got = pread(fd, text, sizeof(text), from);
 	if (got > 0)
-		xb_private_log_pick(out, size, text, (size_t)got, noise);
+		xb_private_log_pick(out, size, text, (size_t)got, kind);
 	return st.st_size;
 }

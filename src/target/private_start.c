@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -26,6 +27,7 @@
 #include "target/private_account.h"
 #include "target/private_listener.h"
 #include "target/private_log.h"
+#include "target/private_tools.h"
 
 #define SPEAK_TIMEOUT_NS (10 * XB_NS_PER_SECOND)
 
@@ -96,6 +98,28 @@ reduce_environment(void)
 		environ[kept] = NULL;
 }
 
+/* Our environment with some assignments on top; NULL where there are none. */
+static const char **
+make_environment(char *const *own)
+{
+	const char **envp = NULL;
+	size_t count = 0;
+
+	for (; own != NULL && environ != NULL && environ[count] != NULL; count++) {
+		envp = xb_grow(envp, count, sizeof(*envp));
+		envp[count] = environ[count];
+	}
+	for (; own != NULL && *own != NULL; own++) {
+		envp = xb_grow(envp, count, sizeof(*envp));
+		envp[count++] = *own;
+	}
+	if (envp != NULL) {
+		envp = xb_grow(envp, count, sizeof(*envp));
+		envp[count] = NULL;
+	}
+	return envp;
+}
+
 /* Becomes the account that is served. */
 static bool
 take_account(struct xb_listener *listener, struct xb_err *err)
@@ -154,9 +178,12 @@ open_port(struct xb_listener *listener, struct xb_err *err)
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 	};
 	socklen_t len = sizeof(address);
+	const int one = 1;
 
 	listener->socket = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	/* What it accepts has it too: Dropbear's daemon sets it by itself, but not with -i. */
 	if (listener->socket < 0 ||
+	    setsockopt(listener->socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)) != 0 ||
 	    bind(listener->socket, (const struct sockaddr *)&address, sizeof(address)) != 0 ||
 	    listen(listener->socket, SOMAXCONN) != 0 ||
 	    getsockname(listener->socket, (struct sockaddr *)&address, &len) != 0)
@@ -166,29 +193,40 @@ open_port(struct xb_listener *listener, struct xb_err *err)
 	return true;
 }
 
-/* Writes the one line of the known_hosts file: the host key at our port; sshd(8). */
+/* Adds the line for one host key to the known_hosts file; sshd(8). */
 static bool
-pin_hostkey(const struct xb_listener *listener, struct xb_err *err)
+pin_hostkey(const struct xb_listener *listener, const char *public_key, FILE *out,
+    struct xb_err *err)
 {
-	const struct xb_private_files *files = &listener->files;
 	char type[64], key[8192];
-	FILE *in, *out;
+	FILE *in = fopen(public_key, "re");
 	bool ok;
 
-	in = fopen(files->hostkey_pub, "re");
 	if (in == NULL)
-		return xb_fail_errno(err, XB_FAULT_SYSTEM, "cannot read %s", files->hostkey_pub);
+		return xb_fail_errno(err, XB_FAULT_SYSTEM, "cannot read %s", public_key);
 	ok = fscanf(in, "%63s %8191s", type, key) == 2;
 	fclose(in);
 	if (!ok)
-		return xb_fail(err, XB_FAULT_SYSTEM, "%s holds no public key", files->hostkey_pub);
-	out = fopen(files->known_hosts, "we");
+		return xb_fail(err, XB_FAULT_SYSTEM, "%s holds no public key", public_key);
+	if (fprintf(out, "[127.0.0.1]:%u %s %s\n", listener->port, type, key) > 0)
+		return true;
+	return xb_fail_errno(err, XB_FAULT_SYSTEM, "cannot write %s", listener->files.known_hosts);
+}
+
+static bool
+pin_hostkeys(const struct xb_listener *listener, struct xb_err *err)
+{
+	const struct xb_private_files *files = &listener->files;
+	FILE *out = fopen(files->known_hosts, "we");
+	bool ok = true;
+
 	if (out == NULL)
 		return xb_fail_errno(err, XB_FAULT_SYSTEM, "cannot write %s", files->known_hosts);
-	ok = fprintf(out, "[127.0.0.1]:%u %s %s\n", listener->port, type, key) > 0;
-	if (fclose(out) != 0 || !ok)
+	for (size_t i = 0; ok && i < files->hostkeys.count; i++)
+		ok = pin_hostkey(listener, files->hostkeys.names[i], out, err);
+	if (fclose(out) != 0)
 		return xb_fail_errno(err, XB_FAULT_SYSTEM, "cannot write %s", files->known_hosts);
-	return true;
+	return ok;
 }
 
 /* Reads up to the end of the identification line. False at the end of file or of time. */
@@ -256,8 +294,7 @@ see_it_speak(struct xb_listener *listener, char *version, size_t size, struct xb
 		;
 	ok = xb_listener_accept(listener) && read_banner(fd, version, size);
 	if (!ok) {
-		xb_private_log_tail(log, sizeof(log), listener->log_fd, 0,
-		    listener->kind->log_noise);
+		xb_private_log_tail(log, sizeof(log), listener->log_fd, 0, listener->kind);
 		xb_fail(err, XB_FAULT_TARGET, "%s does not speak SSH when started: %s",
 		    listener->program, log[0] != '\0' ? log : "it gives no reason");
 	}
@@ -280,6 +317,8 @@ fill_ready(const struct xb_listener *listener, struct xb_private_ready *ready, s
 	const struct xb_private_files *files = &listener->files;
 
 	ready->port = listener->port;
+	snprintf(ready->lacks, sizeof(ready->lacks), "%s",
+	    files->lacks != NULL ? files->lacks : "");
 	if (!copy(ready->user, sizeof(ready->user), listener->user) ||
 	    !copy(ready->program, sizeof(ready->program), listener->program) ||
 	    !copy(ready->identity, sizeof(ready->identity), files->identity) ||
@@ -311,10 +350,11 @@ xb_listener_start(struct xb_listener *listener, struct xb_private_ready *ready, 
 	if (!kind->prepare(listener->options, listener->program, listener->user, &listener->files,
 		err))
 		return false;
+	listener->envp = make_environment(listener->files.env);
 	listener->log_fd = open(listener->files.log, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
 	if (listener->log_fd < 0)
 		return xb_fail_errno(err, XB_FAULT_SYSTEM, "cannot write %s", listener->files.log);
-	return open_port(listener, err) && pin_hostkey(listener, err) &&
+	return open_port(listener, err) && pin_hostkeys(listener, err) &&
 	    see_it_speak(listener, ready->version, sizeof(ready->version), err) &&
 	    fill_ready(listener, ready, err);
 }
@@ -324,6 +364,7 @@ xb_listener_accept(struct xb_listener *listener)
 {
 	struct xb_child_spec spec = {
 		.argv = (const char *const *)listener->files.argv,
+		.envp = listener->envp,
 		.stderr_fd = listener->log_fd,
 		.cpu = listener->options->server_cpu,
 		.new_session = true,
@@ -353,19 +394,20 @@ xb_listener_accept(struct xb_listener *listener)
 void
 xb_listener_release(struct xb_listener *listener)
 {
-	xb_private_cpu_free(&listener->cpu);
 	struct xb_private_files *files = &listener->files;
 
+	xb_private_cpu_free(&listener->cpu);
 	if (listener->kind->after_all != NULL)
 		listener->kind->after_all(files);
-	for (size_t i = 0; files->argv != NULL && files->argv[i] != NULL; i++)
-		free(files->argv[i]);
-	free(files->argv);
+	xb_tool_free_strings(files->argv);
+	xb_tool_free_strings(files->env);
 	free(files->identity);
 	free(files->known_hosts);
-	free(files->hostkey_pub);
+	xb_namelist_free(&files->hostkeys);
 	free(files->log);
+	free(files->lacks);
 	free(files->made);
+	free(listener->envp);
 	free(listener->program);
 	free(listener->user);
 	if (listener->log_fd >= 0)

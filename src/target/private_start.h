@@ -22,6 +22,7 @@ struct xb_listener {
 	char *program;
 	char *user;
 	struct xb_private_files files;
+	const char **envp; /* of the server: borrows its strings; NULL: our own environment */
 
 	/* Since the last drain. */
 	struct xb_private_cpu cpu;
@@ -36,7 +37,7 @@ struct xb_listener {
 
 /*
  * Makes this freshly forked process the listener: apart from the terminal, subreaper, as the account
- * that is served, with a small environment; then prepares the server, listens, pins the host key,
+ * that is served, with a small environment; then prepares the server, listens, pins the host keys,
  * and sees one server start and speak, whose process is left to be reaped. Fills ready.
  */
 bool xb_listener_start(struct xb_listener *listener, struct xb_private_ready *ready,

@@ -104,43 +104,43 @@ failed_and_went_on() {
 @test "a server that falls silent in the key exchange fails the case and keeps nobody waiting" {
 	serve kexinit aes128-ctr
 	SECONDS=0
-	run bench --connect-timeout 200ms --ciphers aes128-ctr --export-json "$json" "127.0.0.1:$port"
+	run bench "${one[@]}" --connect-timeout 200ms --ciphers aes128-ctr --export-json "$json" "127.0.0.1:$port"
 	ended 1
 	valid "$json"
-	holds "$json" '.results[0] | .status == "failed" and .rate == null and
+	holds "$json" 'row("aes128-ctr") | .status == "failed" and .rate == null and
 	    (.reason | test("key exchange"))'
 	[ "$SECONDS" -lt 15 ]
 }
 
 @test "a server that dies half-way fails that trial alone" {
 	# The check of the target reads with wc, the trials with cat.
-	run "$guard" --on child:cat child:sshd:KILL -- "$XFERBENCH" --rounds 1 --size 8MiB \
+	run "$guard" --on child:cat child:sshd:KILL -- "$XFERBENCH" "${one[@]}" --size 8MiB \
 	    --ciphers 'aes*-ctr' --export-json "$json"
 	failed_and_went_on "connection broke|socket|Socket|ended before its"
 }
 
 @test "a sink that stops reading ends the trial after the stall time-out" {
 	SECONDS=0
-	run "$guard" --on child:cat child:cat:STOP -- "$XFERBENCH" --rounds 1 --size 16MiB \
+	run "$guard" --on child:cat child:cat:STOP -- "$XFERBENCH" "${one[@]}" --size 16MiB \
 	    --stall-timeout 1s --ciphers 'aes*-ctr' --export-json "$json"
 	failed_and_went_on "1 s"
 	[ "$SECONDS" -lt 30 ]
 }
 
 @test "a server that freezes ends the trial after the stall time-out" {
-	run "$guard" --on child:cat child:sshd:STOP -- "$XFERBENCH" --rounds 1 --size 16MiB \
+	run "$guard" --on child:cat child:sshd:STOP -- "$XFERBENCH" "${one[@]}" --size 16MiB \
 	    --stall-timeout 1s --ciphers 'aes*-ctr' --export-json "$json"
 	failed_and_went_on "1 s"
 }
 
 @test "a client process that is killed is one failed trial, with its phase and signal" {
-	run "$guard" --on child:cat mate:xferbench:KILL -- "$XFERBENCH" --rounds 1 --size 8MiB \
+	run "$guard" --on child:cat mate:xferbench:KILL -- "$XFERBENCH" "${one[@]}" --size 8MiB \
 	    --ciphers 'aes*-ctr' --export-json "$json"
 	failed_and_went_on "the client died during (stream|confirmation): signal 9"
 }
 
 @test "a client process that hangs is ended" {
-	run "$guard" --on child:cat mate:xferbench:STOP -- "$XFERBENCH" --rounds 1 --size 8MiB \
+	run "$guard" --on child:cat mate:xferbench:STOP -- "$XFERBENCH" "${one[@]}" --size 8MiB \
 	    --stall-timeout 100ms --connect-timeout 500ms --ciphers 'aes*-ctr' \
 	    --export-json "$json"
 	failed_and_went_on "the client hung during (stream|confirmation)"
@@ -163,10 +163,10 @@ failed_and_went_on() {
 	# Its keepalives come more often than the time-out: signs of life are no progress.
 	start_host "$dir" "ForceCommand $BATS_TEST_TMPDIR/login" 'ClientAliveInterval 1' \
 	    'ClientAliveCountMax 100'
-	run bench "${login[@]}" --rounds 1 --size 100000 --stall-timeout 1500ms \
+	run bench "${login[@]}" "${one[@]}" --method exec --size 100000 --stall-timeout 1500ms \
 	    --ciphers aes128-ctr --export-json "$json" "$host"
 	ended 1
-	holds "$json" '.results[0] | .status == "failed" and .rate == null and
+	holds "$json" 'row("aes128-ctr") | .status == "failed" and .rate == null and
 	    (.reason | test("no end line.*1.5 s"))'
 }
 
@@ -184,10 +184,10 @@ failed_and_went_on() {
 	printf '#!/bin/sh\n' >"$BATS_TEST_TMPDIR/wc"
 	chmod +x "$BATS_TEST_TMPDIR"/{cat,login,wc}
 	start_host "$dir" "ForceCommand $BATS_TEST_TMPDIR/login"
-	run bench "${login[@]}" --rounds 1 --time 4s --stall-timeout 1s --ciphers aes128-ctr \
+	run bench "${login[@]}" "${one[@]}" --time 4s --stall-timeout 1s --ciphers aes128-ctr \
 	    --export-json "$json" "$host"
 	ended 0
-	holds "$json" '.results[0] | .status == "measured" and .samples[0].seconds >= 4'
+	holds "$json" 'row("aes128-ctr") | .status == "measured" and .samples[0].seconds >= 4'
 }
 
 @test "a far side that never begins is left after the stall time-out, keepalives or not" {
@@ -196,9 +196,9 @@ failed_and_went_on() {
 	chmod +x "$BATS_TEST_TMPDIR/login"
 	start_host "$dir" "ForceCommand $BATS_TEST_TMPDIR/login" 'ClientAliveInterval 1' \
 	    'ClientAliveCountMax 100'
-	run bench "${login[@]}" --rounds 1 --size 100000 --stall-timeout 1500ms \
+	run bench "${login[@]}" "${one[@]}" --method exec --size 100000 --stall-timeout 1500ms \
 	    --ciphers aes128-ctr --export-json "$json" "$host"
 	ended 1
-	holds "$json" '.results[0] | .status == "failed" and .rate == null and
+	holds "$json" 'row("aes128-ctr") | .status == "failed" and .rate == null and
 	    (.reason | test("no ready line.*1.5 s"))'
 }

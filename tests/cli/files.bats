@@ -82,7 +82,7 @@ json" ]
 	echo old >"$BATS_TEST_TMPDIR/json"
 	chmod 640 "$BATS_TEST_TMPDIR/json"
 	ln -s json "$BATS_TEST_TMPDIR/link"
-	run -0 bench --size 1 --rounds 1 --ciphers aes128-ctr --export-json "$BATS_TEST_TMPDIR/link"
+	run -0 bench "${byte[@]}" --ciphers aes128-ctr --export-json "$BATS_TEST_TMPDIR/link"
 	[ -L "$BATS_TEST_TMPDIR/link" ]
 	valid "$BATS_TEST_TMPDIR/json"
 	[ "$(stat -c %a "$BATS_TEST_TMPDIR/json")" = 640 ]
@@ -148,10 +148,10 @@ tmp" ]
 
 @test "a TMPDIR whose path has blanks and a quote works, or is named" {
 	mkdir "$TMPDIR/a b'c"
-	TMPDIR="$TMPDIR/a b'c" run -0 bench --size 1 --rounds 1 --ciphers aes128-ctr
+	TMPDIR="$TMPDIR/a b'c" run -0 bench "${byte[@]}" --ciphers aes128-ctr
 	rmdir "$TMPDIR/a b'c"
 	mkdir "$TMPDIR/a\"b"
-	TMPDIR="$TMPDIR/a\"b" run --separate-stderr bench --size 1 --rounds 1 --ciphers aes128-ctr
+	TMPDIR="$TMPDIR/a\"b" run --separate-stderr bench "${byte[@]}" --ciphers aes128-ctr
 	refuses_to_start "set TMPDIR to a plain path"
 	rmdir "$TMPDIR/a\"b"
 }

@@ -10,8 +10,10 @@ top=$(CDPATH='' cd -- "$BATS_TEST_DIRNAME/../.." && pwd)
 guard=$BATS_TEST_DIRNAME/guard
 XFERBENCH=${XFERBENCH:-$top/xferbench}
 
-# The smallest load that is still a run.
-tiny=(--rounds 1 --time 50ms)
+# The smallest loads that are still a run, by one client: few tests are about which one.
+one=(--client libssh2 --rounds 1)
+tiny=("${one[@]}" --time 50ms)
+byte=("${one[@]}" --size 1)
 
 # Whatever the user's own environment says must not change what is tested.
 plain_environment() {
@@ -83,14 +85,21 @@ show() {
 	echo "${stderr-}"
 }
 
+# What jq expressions may use besides jq's own: the result of a cipher, of a client where there are
+# several. What is as negotiated may add one more result to any run: an equal one is not meant.
+jq_words='
+def row(cipher): [.results[] | select(.cipher == cipher)] | sort_by(.as_negotiated) | .[0];
+def row(client; cipher): .results |= map(select(.client == client)) | row(cipher);
+'
+
 # holds FILE EXPRESSION...: each jq expression is true of the JSON file.
 holds() {
 	local file=$1 expression
 	shift
 	for expression in "$@"; do
-		if ! jq -e "$expression" "$file" >/dev/null; then
+		if ! jq -e "$jq_words $expression" "$file" >/dev/null; then
 			echo "not so: $expression"
-			jq -c 'del(.host, .target.offer)' "$file"
+			jq -c 'del(.host, .targets[].offer, .primitives)' "$file"
 			return 1
 		fi
 	done
@@ -134,6 +143,21 @@ closed_port() {
 
 find_sshd() {
 	PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin command -v sshd
+}
+
+# sshd_with FILE OPTION...: makes the file an sshd with these options, before those that it is given:
+# of two values the first counts.
+sshd_with() {
+	local file=$1 option
+	shift
+	{
+		printf '#!/bin/sh\nexec %q' "$(find_sshd)"
+		for option in "$@"; do
+			printf ' -o %q' "$option"
+		done
+		printf ' "$@"\n'
+	} >"$file"
+	chmod +x "$file"
 }
 
 # make_host DIRECTORY: keys and configuration of a real SSH server for the current user, and a

@@ -25,7 +25,7 @@ setup_file() {
 	start_host "$BATS_FILE_TMPDIR/host" \
 	    "ForceCommand $BATS_FILE_TMPDIR/login $BATS_FILE_TMPDIR/seen"
 	TMPDIR=$BATS_FILE_TMPDIR bench --identity "$BATS_FILE_TMPDIR/host/user_key" \
-	    --known-hosts "$BATS_FILE_TMPDIR/host/known_hosts" --size 1 --rounds 1 \
+	    --known-hosts "$BATS_FILE_TMPDIR/host/known_hosts" "${byte[@]}" \
 	    --ciphers aes128-ctr "$host" >"$BATS_FILE_TMPDIR/seen/out" 2>&1
 	stop_servers
 }
@@ -68,9 +68,9 @@ fingerprint() {
 	    --export-json "$json"
 	ended 1
 	valid "$json"
-	holds "$json" '.target | .private == false and .address == "127.0.0.1"' \
-	    '.results[0] | .status == "measured" and .rate.median > 0' \
-	    '.results[1] | .status == "not_offered" and .rate == null and
+	holds "$json" '.targets[0] | .private == false and .address == "127.0.0.1"' \
+	    'row("aes128-ctr") | .status == "measured" and .rate.median > 0' \
+	    'row("blowfish-cbc") | .status == "not_offered" and .rate == null and
 	        (.reason | test("not offered by .*127.0.0.1.*, which offers")) and
 	        (.hint | test("private sshd"))'
 	says blowfish "not offered by $host"
@@ -96,16 +96,16 @@ fingerprint() {
 @test "where hmac-sha2-256 is not offered another MAC is used, and said" {
 	start_host "$dir" "MACs hmac-sha1,hmac-sha2-512"
 	run -0 bench "${login[@]}" "${tiny[@]}" "$host" --ciphers aes128-ctr --export-json "$json"
-	holds "$json" '.results[0].mac == "hmac-sha2-512"' '.notes | any(test("hmac-sha2-512"))' \
-	    '.results[0].samples | all(.negotiated.mac == "hmac-sha2-512")'
+	holds "$json" 'row("aes128-ctr").mac == "hmac-sha2-512"' '.notes | any(test("hmac-sha2-512"))' \
+	    'row("aes128-ctr").samples | all(.negotiated.mac == "hmac-sha2-512")'
 	says "does not offer hmac-sha2-256"
 }
 
 @test "the session's share of a core there is known" {
 	start_host "$dir"
-	run -0 bench "${login[@]}" --rounds 1 --size 32MiB "$host" --ciphers aes128-ctr \
+	run -0 bench "${login[@]}" "${one[@]}" --size 32MiB "$host" --ciphers aes128-ctr \
 	    --export-json "$json"
-	holds "$json" '.results[0].samples[0] | .server_core_share > 0 and .server_core_share < 1.5'
+	holds "$json" 'row("aes128-ctr").samples[0] | .server_core_share > 0 and .server_core_share < 1.5'
 }
 
 @test "every byte arrives, in order: a small file again and again, to the exact size" {
@@ -116,10 +116,10 @@ fingerprint() {
 	far_program wc </dev/null
 	head -c 100003 /dev/urandom >"$far/file"
 	start_far
-	run -0 bench "${login[@]}" "$host" --ciphers aes128-ctr --rounds 1 --size 1000003 \
+	run -0 bench "${login[@]}" "$host" --ciphers aes128-ctr "${one[@]}" --size 1000003 \
 	    --payload "$far/file" --export-json "$json"
-	holds "$json" '.results[0].samples | all(.bytes == 1000003)' \
-	    '.target.count_check | test("not counted")'
+	holds "$json" 'row("aes128-ctr").samples | all(.bytes == 1000003)' \
+	    '.targets[0].count_check | test("not counted")'
 	cmp "$far/got" <(for _ in 1 2 3 4 5 6 7 8 9 10; do cat "$far/file"; done | head -c 1000003)
 }
 
@@ -133,7 +133,7 @@ fingerprint() {
 	truncate -s 5000000 "$far/file"
 	head -c 300001 /dev/urandom >>"$far/file"
 	start_far
-	run -0 bench "${login[@]}" "$host" --ciphers aes128-ctr --rounds 1 --size 6MB \
+	run -0 bench "${login[@]}" "$host" --ciphers aes128-ctr "${one[@]}" --size 6MB \
 	    --payload "$far/file"
 	cmp "$far/got" <(cat "$far/file" "$far/file" | head -c 6000000)
 }
@@ -145,10 +145,10 @@ fingerprint() {
 	END
 	far_program wc </dev/null
 	start_far
-	run -0 bench "${login[@]}" "$host" --ciphers aes128-ctr --rounds 1 --size 1MiB \
+	run -0 bench "${login[@]}" "$host" --ciphers aes128-ctr "${one[@]}" --size 1MiB \
 	    --payload random
 	[ "$(gzip -c "$far/got" | wc -c)" -gt 1000000 ]
-	run -0 bench "${login[@]}" "$host" --ciphers aes128-ctr --rounds 1 --size 1MiB
+	run -0 bench "${login[@]}" "$host" --ciphers aes128-ctr "${one[@]}" --size 1MiB
 	[ "$(gzip -c "$far/got" | wc -c)" -lt 10000 ]
 }
 
@@ -160,9 +160,9 @@ fingerprint() {
 		sleep 0.7
 	END
 	start_far
-	run -0 bench "${login[@]}" "$host" --ciphers aes128-ctr --rounds 1 --size 100000 \
+	run -0 bench "${login[@]}" "$host" --ciphers aes128-ctr "${one[@]}" --size 100000 \
 	    --export-json "$json"
-	holds "$json" '.results[0].samples | all(.seconds < 0.6 and .bytes == 100000)'
+	holds "$json" 'row("aes128-ctr").samples | all(.seconds < 0.6 and .bytes == 100000)'
 }
 
 @test "a far side that has lost data ends the run" {
@@ -185,12 +185,12 @@ fingerprint() {
 	END
 	far_program wc </dev/null
 	start_far
-	run bench "${login[@]}" "$host" --ciphers aes128-ctr --rounds 1 --size 50MB \
+	run bench "${login[@]}" "$host" --ciphers aes128-ctr "${one[@]}" --method exec --size 50MB \
 	    --stall-timeout 1s \
 	    --export-json "$json"
 	ended 1
 	valid "$json"
-	holds "$json" '.results[0] | .status == "failed" and .rate == null and
+	holds "$json" 'row("aes128-ctr") | .status == "failed" and .rate == null and
 	    (.reason | test("sink ended early|connection broke"))'
 }
 
@@ -203,10 +203,10 @@ fingerprint() {
 	END
 	far_program wc </dev/null
 	start_far
-	run bench "${login[@]}" "$host" --ciphers aes128-ctr --rounds 1 --size 1MB \
+	run bench "${login[@]}" "$host" --ciphers aes128-ctr "${one[@]}" --method exec --size 1MB \
 	    --export-json "$json"
 	ended 1
-	holds "$json" '.results[0] | .status == "failed" and .rate == null and
+	holds "$json" 'row("aes128-ctr") | .status == "failed" and .rate == null and
 	    (.reason | test("status 3") and test("Permission denied"))'
 }
 
@@ -216,9 +216,9 @@ fingerprint() {
 		start_host "$dir" "ForceCommand echo This account is for backups only. >&$stream"
 		SECONDS=0
 		run bench "${login[@]}" "${tiny[@]}" "$host" --ciphers aes128-ctr \
-		    --stall-timeout 9s --export-json "$json"
+		    --method exec --stall-timeout 9s --export-json "$json"
 		ended 1
-		holds "$json" '.results[0] | .status == "failed" and
+		holds "$json" 'row("aes128-ctr") | .status == "failed" and
 		    (.reason | test("ready line") and test("for backups only"))'
 		[ "$SECONDS" -lt 8 ]
 		stop_servers
@@ -288,22 +288,22 @@ fingerprint() {
 	start_host "$dir"
 	local known=$BATS_TEST_TMPDIR/new/known_hosts
 	run -0 bench --identity "$dir/user_key" --known-hosts "$known" --host-key-check accept-new \
-	    --size 1 --rounds 1 --ciphers aes128-ctr "$host"
+	    "${byte[@]}" --ciphers aes128-ctr "$host"
 	[ "$(wc -l <"$known")" -eq 1 ]
 	ssh-keygen -F "[127.0.0.1]:$port" -f "$known" | grep -qF "$(cut -d ' ' -f 2 "$dir/host_key.pub")"
 	# A hashed line is as good.
 	ssh-keygen -q -H -f "$known" 2>/dev/null >&2
 	grep -q '^|1|' "$known"
-	run -0 bench --identity "$dir/user_key" --known-hosts "$known" --size 1 --rounds 1 \
+	run -0 bench --identity "$dir/user_key" --known-hosts "$known" "${byte[@]}" \
 	    --ciphers aes128-ctr "ssh://$host"
 }
 
 @test "without a check the result says that any machine may have answered" {
 	start_host "$dir"
 	run -0 bench --identity "$dir/user_key" --known-hosts "$BATS_TEST_TMPDIR/absent" \
-	    --host-key-check off --size 1 --rounds 1 --ciphers aes128-ctr "$host" \
+	    --host-key-check off "${byte[@]}" --ciphers aes128-ctr "$host" \
 	    --export-json "$json"
-	holds "$json" '.target.hostkey_note | test("not checked")'
+	holds "$json" '.targets[0].hostkey_note | test("not checked")'
 	says "not checked"
 	[ ! -e "$BATS_TEST_TMPDIR/absent" ]
 }
@@ -324,7 +324,8 @@ fingerprint() {
 	start_host "$dir"
 	ssh-keygen -q -t ed25519 -N '' -f "$BATS_TEST_TMPDIR/wrong"
 	run --separate-stderr bench --identity "$BATS_TEST_TMPDIR/wrong" \
-	    --known-hosts "$dir/known_hosts" --rounds 6 --ciphers aes128-ctr,aes256-ctr "$host"
+	    --known-hosts "$dir/known_hosts" \
+	    "${one[@]}" --rounds 6 --ciphers aes128-ctr,aes256-ctr "$host"
 	ended 3
 	[ -z "$output" ]
 	says "login as $(id -un) refused" "the server takes publickey" \
@@ -347,8 +348,8 @@ fingerprint() {
 	ssh-keygen -q -t rsa -b 2048 -N '' -f "$BATS_TEST_TMPDIR/rsa"
 	cat "$BATS_TEST_TMPDIR/rsa.pub" >"$BATS_TEST_TMPDIR/authorized_keys"
 	start_host "$dir" "AuthorizedKeysFile $BATS_TEST_TMPDIR/authorized_keys"
-	run bench --identity "$BATS_TEST_TMPDIR/rsa" --known-hosts "$dir/known_hosts" --size 1 \
-	    --rounds 1 --ciphers aes128-ctr "$host"
+	run bench --identity "$BATS_TEST_TMPDIR/rsa" --known-hosts "$dir/known_hosts" "${byte[@]}" \
+	    --ciphers aes128-ctr "$host"
 	if [[ $("$XFERBENCH" --version) == *"libssh2 1.10."* ]]; then
 		ended 3
 		says "libssh2 1.10" "ssh-rsa" "cannot sign with RSA and SHA-2" \
@@ -363,8 +364,8 @@ fingerprint() {
 	ssh-keygen -q -t ed25519 -N '' -f "$BATS_TEST_TMPDIR/wrong"
 	ssh-keygen -q -t ed25519 -N 'a passphrase' -f "$BATS_TEST_TMPDIR/encrypted"
 	ssh-keygen -q -t rsa -b 2048 -N '' -f "$BATS_TEST_TMPDIR/rsa"
-	run -0 bench "--identity=$BATS_TEST_TMPDIR/"{wrong,encrypted,rsa} "${login[@]}" --size 1 \
-	    --rounds 1 --ciphers aes128-ctr "$host"
+	run -0 bench "--identity=$BATS_TEST_TMPDIR/"{wrong,encrypted,rsa} "${login[@]}" "${byte[@]}" \
+	    --ciphers aes128-ctr "$host"
 }
 
 @test "a key in ssh-agent logs in" {
@@ -380,14 +381,14 @@ fingerprint() {
 	done
 	export SSH_AUTH_SOCK=$BATS_TEST_TMPDIR/agent
 	ssh-add -q "$dir/user_key"
-	run -0 bench --known-hosts "$dir/known_hosts" --size 1 --rounds 1 --ciphers aes128-ctr \
+	run -0 bench --known-hosts "$dir/known_hosts" "${byte[@]}" --ciphers aes128-ctr \
 	    --export-json "$json" "$host"
-	holds "$json" '.results[0].status == "measured"'
+	holds "$json" 'row("aes128-ctr").status == "measured"'
 }
 
 @test "port and user options are stronger than the ones in HOST" {
 	start_host "$dir"
-	run -0 bench "${login[@]}" --size 1 --rounds 1 --ciphers aes128-ctr --port "$port" \
+	run -0 bench "${login[@]}" "${byte[@]}" --ciphers aes128-ctr --port "$port" \
 	    --user "$(id -un)" "nobody@127.0.0.1:1"
 }
 

@@ -24,8 +24,8 @@ number() {
 ends_by() {
 	echo "SIG$1 at $2"
 	rm -f "$json"
-	run --separate-stderr "$guard" --on "$2" "signal:$1" -- "$XFERBENCH" --time 20s \
-	    --ciphers aes128-ctr,aes256-ctr --export-json "$json"
+	run --separate-stderr "$guard" --on "$2" "signal:$1" -- "$XFERBENCH" "${one[@]}" \
+	    --time 20s --ciphers aes128-ctr,aes256-ctr --export-json "$json"
 	ended "$(number "$1")"
 	[ -z "$stderr" ]
 	[ -z "$(ls -A "$TMPDIR")" ]
@@ -61,7 +61,7 @@ ends_by() {
 	for signal in INT PIPE; do
 		rm -f "$json"
 		run --separate-stderr "$guard" --on "file:$json" "signal:$signal" -- "$XFERBENCH" \
-		    --time 20ms --rounds 500 --ciphers aes128-ctr,aes256-ctr --export-json "$json"
+		    --client libssh2 --time 20ms --rounds 500 --ciphers aes128-ctr,aes256-ctr --export-json "$json"
 		ended "$(number "$signal")"
 		[ -z "$stderr" ]
 		valid "$json"
@@ -122,17 +122,17 @@ ends_by() {
 }
 
 @test "a run beside others sweeps none of them" {
-	run -0 "$guard" --on child:cat "run:$XFERBENCH list" -- "$XFERBENCH" --time 500ms --rounds 1 \
-	    --ciphers aes128-ctr --export-json "$json"
-	holds "$json" '.results[0].status == "measured"'
+	run -0 "$guard" --on child:cat "run:$XFERBENCH list" -- "$XFERBENCH" "${one[@]}" \
+	    --time 500ms --ciphers aes128-ctr --export-json "$json"
+	holds "$json" 'row("aes128-ctr").status == "measured"'
 }
 
 @test "a trial in which the program was stopped is marked and repeated once" {
 	# The clock does not run before the client has seen that the sink is there.
 	run -0 "$guard" --on child:cat run:true --on later:0.2 group:TSTP --on later:0.2 group:CONT \
-	    -- "$XFERBENCH" --time 1s --rounds 1 --ciphers aes128-ctr --export-json "$json"
+	    -- "$XFERBENCH" "${one[@]}" --time 1s --ciphers aes128-ctr --export-json "$json"
 	valid "$json"
-	holds "$json" '.results[0].samples | length == 2 and
+	holds "$json" 'row("aes128-ctr").samples | length == 2 and
 	    (.[0].marks | index("stopped") != null and index("superseded") != null) and
 	    (.[1].marks | index("stopped") == null and index("repeat") != null)'
 	says "stopped"
@@ -152,7 +152,7 @@ ends_by() {
 	    codes=("${PIPESTATUS[@]}")
 	[ "${codes[0]}" -eq 141 ]
 	valid "$json"
-	holds "$json" '.results[0].status == "measured"'
+	holds "$json" 'row("aes128-ctr").status == "measured"'
 }
 
 @test "a reader of the first line alone gets that line" {

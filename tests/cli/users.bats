@@ -75,16 +75,16 @@ through_sudo() {
 @test "an ordinary user has a private server, and the CPU time of both ends" {
 	run -0 as 61234 "${tiny[@]}" --ciphers aes128-ctr --export-json /mnt/home/json
 	valid "$shared/home/json"
-	holds "$shared/home/json" '.target.user == "bencher" and .target.private' \
-	    '.results[0] | .status == "measured" and (.samples |
+	holds "$shared/home/json" '.targets[0].user == "bencher" and .targets[0].private' \
+	    'row("aes128-ctr") | .status == "measured" and (.samples |
 	        all(.client_cpu_seconds > 0 and .server_cpu_seconds > 0))'
 	[ "$(stat -c %u "$shared/home/json")" -eq 61234 ]
 }
 
 @test "under sudo the private server serves whoever called sudo, as that user" {
-	run -0 through_sudo --size 1 --rounds 1 --ciphers aes128-ctr --export-json /mnt/tmp/json
-	holds "$shared/tmp/json" '.target.user == "bencher"' \
-	    '.results[0] | .status == "measured" and (.samples | all(.server_cpu_seconds > 0))'
+	run -0 through_sudo "${byte[@]}" --ciphers aes128-ctr --export-json /mnt/tmp/json
+	holds "$shared/tmp/json" '.targets[0].user == "bencher"' \
+	    'row("aes128-ctr") | .status == "measured" and (.samples | all(.server_cpu_seconds > 0))'
 	rm "$shared/tmp/json"
 }
 
@@ -105,8 +105,8 @@ through_sudo() {
 	END
 	chmod 755 "$shared/shell"
 	account /mnt/shell
-	run -0 as 61234 --size 1 --rounds 1 --ciphers aes128-ctr --export-json /mnt/home/json
-	holds "$shared/home/json" '.results[0].samples | all(.seconds < 0.4 and
+	run -0 as 61234 "${byte[@]}" --ciphers aes128-ctr --export-json /mnt/home/json
+	holds "$shared/home/json" 'row("aes128-ctr").samples | all(.seconds < 0.4 and
 	    .server_cpu_seconds < 0.2)'
 }
 

@@ -29,23 +29,27 @@ static bool
 fake_prepare(const struct xb_private_options *options, const char *program, const char *user,
     struct xb_private_files *files, struct xb_err *err)
 {
+	char *public_key = xb_rundir_file(options->dir, "host_key.pub");
 	FILE *key;
 
 	(void)user;
-	if (script == NULL)
+	if (script == NULL) {
+		free(public_key);
 		return xb_fail(err, XB_FAULT_TARGET, "it is not prepared for us");
+	}
 	files->argv = xb_calloc(4, sizeof(*files->argv));
 	files->argv[0] = xb_strdup(program);
 	files->argv[1] = xb_strdup("-c");
 	files->argv[2] = xb_strdup(script);
 	files->identity = xb_rundir_file(options->dir, "key");
 	files->known_hosts = xb_rundir_file(options->dir, "known_hosts");
-	files->hostkey_pub = xb_rundir_file(options->dir, "host_key.pub");
+	xb_namelist_add_once(&files->hostkeys, public_key);
 	files->log = xb_rundir_file(options->dir, "log");
-	key = fopen(files->hostkey_pub, "we");
+	key = fopen(public_key, "we");
 	assert_non_null(key);
 	fputs("ssh-fake AAAAfake a comment\n", key);
 	fclose(key);
+	free(public_key);
 	return true;
 }
 
@@ -65,7 +69,7 @@ fake_after_all(struct xb_private_files *files)
 		rmdir(files->made);
 }
 
-static const char *const fake_noise[] = { "hello ", NULL };
+static const char *const fake_noise[] = { "hello *", NULL };
 
 const struct xb_private_kind fake_kind = {
 	.name = "fake",

@@ -301,7 +301,7 @@ static void
 sftp_server_that_ends_in_the_middle_is_told(void **state)
 {
 	(void)state;
-	if (!script_with_sftp("exec 3<&0; @ <&3 & sleep 0.5; kill $!"))
+	if (!script_with_sftp("exec 3<&0; @ <&3 & sleep 2; kill $!"))
 		return;
 	for (size_t d = 0; d < DIRECTION_COUNT; d++) {
 		struct xb_transfer transfer = transfer_of(XB_METHOD_SFTP, directions[d]);

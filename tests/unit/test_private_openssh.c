@@ -56,9 +56,13 @@ write_program(const char *name, const char *text)
 
 /* Starts the stand-in; NULL with err. */
 static struct xb_private *
-start(const struct xb_rundir *dir, const char *sshd, struct xb_err *err)
+start(const struct xb_rundir *dir, const char *sshd, bool every_hostkey, struct xb_err *err)
 {
-	struct xb_private_options options = { .dir = dir, .server_cpu = -1 };
+	struct xb_private_options options = {
+		.dir = dir,
+		.every_hostkey = every_hostkey,
+		.server_cpu = -1,
+	};
 
 	write_program("sshd", sshd);
 	write_program("ssh-keygen", KEYGEN);
@@ -70,7 +74,7 @@ start(const struct xb_rundir *dir, const char *sshd, struct xb_err *err)
 static void
 read_config(const struct xb_rundir *dir, char *out, size_t size)
 {
-	char *path = xb_rundir_file(dir, "sshd_config");
+	char *path = xb_rundir_file(dir, "openssh-sshd_config");
 	FILE *in = fopen(path, "re");
 	char line[1024];
 	size_t used = 0;
@@ -88,11 +92,11 @@ read_config(const struct xb_rundir *dir, char *out, size_t size)
 
 /* Starts the stand-in, which must work, and reads its configuration. */
 static void
-configure(const char *sshd, char *config, size_t size)
+configure(const char *sshd, bool every_hostkey, char *config, size_t size)
 {
 	struct xb_rundir *dir = scratch_new_run();
 	struct xb_err err = { .fault = XB_FAULT_NONE };
-	struct xb_private *server = start(dir, sshd, &err);
+	struct xb_private *server = start(dir, sshd, every_hostkey, &err);
 
 	assert_string_equal(err.text, "");
 	assert_string_equal(xb_private_login(server)->version, "OpenSSH_0.1");
@@ -108,7 +112,7 @@ refusal(const char *sshd)
 	struct xb_rundir *dir = scratch_new_run();
 	struct xb_err err = { .fault = XB_FAULT_NONE };
 
-	assert_null(start(dir, sshd, &err));
+	assert_null(start(dir, sshd, false, &err));
 	xb_rundir_free(dir);
 	return err;
 }
@@ -119,7 +123,7 @@ only_algorithms_that_this_sshd_takes_are_enabled(void **state)
 	char config[8192];
 
 	(void)state;
-	configure(SSHD_HEAD SSHD_CIPHERS SSHD_TAIL, config, sizeof(config));
+	configure(SSHD_HEAD SSHD_CIPHERS SSHD_TAIL, false, config, sizeof(config));
 	assert_non_null(strstr(config, "\nCiphers +aes128-ctr,aes128-cbc\n"));
 	/* One line for all: sshd would believe the first and no other. */
 	assert_null(strstr(strstr(config, "\nCiphers ") + 1, "\nCiphers "));
@@ -134,12 +138,35 @@ nobody_comes_in_without_the_key_of_this_run(void **state)
 	char config[8192];
 
 	(void)state;
-	configure(SSHD_HEAD "-) ;;\n" SSHD_TAIL, config, sizeof(config));
+	configure(SSHD_HEAD "-) ;;\n" SSHD_TAIL, false, config, sizeof(config));
 	assert_non_null(strstr(config, "\nPasswordAuthentication no\n"));
 	assert_non_null(strstr(config, "\nKbdInteractiveAuthentication no\n"));
 	assert_non_null(strstr(config, "\nAllowUsers "));
-	assert_non_null(strstr(config, "/user_key.pub\"\n"));
+	assert_non_null(strstr(config, "/openssh-user_key.pub\"\n"));
 	assert_non_null(strstr(config, "\nPermitTTY no\n"));
+}
+
+static void
+every_key_exchange_is_offered_on_request_alone(void **state)
+{
+	char config[8192];
+
+	(void)state;
+	configure(SSHD_HEAD "-) ;;\n" SSHD_TAIL, false, config, sizeof(config));
+	assert_null(strstr(config, "KexAlgorithms"));
+	assert_null(strstr(config, "HostKeyAlgorithms"));
+	assert_null(strstr(config, "-host_key_rsa"));
+	configure(SSHD_HEAD
+	    "'KexAlgorithms +diffie-hellman-group1-sha1')"
+	    " echo \"$3 line $n: Bad SSH2 KexAlgorithms '$value'.\" >&2; exit 255;;\n" SSHD_TAIL,
+	    true, config, sizeof(config));
+	assert_non_null(strstr(config, "\nKexAlgorithms +"));
+	assert_non_null(strstr(config, "diffie-hellman-group14-sha1"));
+	assert_null(strstr(config, "diffie-hellman-group1-sha1"));
+	assert_non_null(strstr(strstr(config, "\nHostKeyAlgorithms +"), "ssh-rsa"));
+	assert_non_null(strstr(config, "-host_key_ed25519\"\n"));
+	assert_non_null(strstr(config, "-host_key_ecdsa\"\n"));
+	assert_non_null(strstr(config, "-host_key_rsa\"\n"));
 }
 
 static void
@@ -148,7 +175,7 @@ options_that_an_old_sshd_does_not_know_are_dropped(void **state)
 	char config[8192];
 
 	(void)state;
-	configure(SSHD_HEAD "PermitUserRC*|PermitTTY*)" SSHD_UNKNOWN SSHD_TAIL, config,
+	configure(SSHD_HEAD "PermitUserRC*|PermitTTY*)" SSHD_UNKNOWN SSHD_TAIL, false, config,
 	    sizeof(config));
 	assert_null(strstr(config, "PermitUserRC"));
 	assert_null(strstr(config, "PermitTTY"));
@@ -199,6 +226,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(only_algorithms_that_this_sshd_takes_are_enabled),
 		TEST(nobody_comes_in_without_the_key_of_this_run),
+		TEST(every_key_exchange_is_offered_on_request_alone),
 		TEST(options_that_an_old_sshd_does_not_know_are_dropped),
 		TEST(option_that_keeps_others_out_is_never_dropped),
 		TEST(refusal_of_sshd_is_told_in_its_own_words),
