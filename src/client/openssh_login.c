@@ -23,9 +23,8 @@ xb_openssh_on_event(void *ctx, enum xb_openssh_event event)
 	s->seen |= 1u << event;
 	switch (event) {
 	case XB_OPENSSH_PROXY:
-		s->proxied = true;
-		/* fall through */
 	case XB_OPENSSH_CONNECTING:
+		s->proxied = s->proxied || event == XB_OPENSSH_PROXY;
 		if (s->connecting_ns == 0)
 			s->connecting_ns = now;
 		xb_openssh_enter(s, XB_PHASE_CONNECT);

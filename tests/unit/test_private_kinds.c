@@ -309,6 +309,53 @@ nothing_is_forwarded(void **state)
 	}
 }
 
+/* An account that can log in and is not root's; NULL when there is none. */
+static const struct passwd *
+somebody_else(void)
+{
+	const struct passwd *pw;
+
+	setpwent();
+	do
+		pw = getpwent();
+	while (pw != NULL &&
+	    (pw->pw_uid == 0 || strstr(pw->pw_shell, "/bin/") == NULL ||
+		strstr(pw->pw_shell, "sh") == NULL || access(pw->pw_shell, X_OK) != 0));
+	endpwent();
+	return pw;
+}
+
+static void
+whoever_called_sudo_is_served(void **state)
+{
+	const struct passwd *pw = geteuid() == 0 ? somebody_else() : NULL;
+	const struct ssh_peer *peer;
+	char name[64], uid[16], out[4096];
+
+	if (pw == NULL) {
+		puts("# SKIP: this is not root, or there is no account but root's");
+		return;
+	}
+	snprintf(name, sizeof(name), "%s", pw->pw_name);
+	snprintf(uid, sizeof(uid), "%u", (unsigned)pw->pw_uid);
+	assert_int_equal(chmod(scratch_dir(), 0711), 0);
+	FOR_EACH(peer, state)
+	{
+		struct ssh_peer other;
+
+		setenv("SUDO_USER", name, 1);
+		setenv("SUDO_UID", uid, 1);
+		other = ssh_peer_start(peer->kind, NULL);
+		unsetenv("SUDO_USER");
+		unsetenv("SUDO_UID");
+		assert_string_equal(other.login->user, name);
+		assert_int_equal(ssh_peer_ssh(&other, NULL, "id -u", out, sizeof(out)), 0);
+		assert_int_equal(strtol(out, NULL, 10), strtol(uid, NULL, 10));
+		xb_private_free(other.server);
+		xb_rundir_free(other.dir);
+	}
+}
+
 /* How many lines of the known_hosts file name a type that begins so. */
 static unsigned
 count_pins(const struct ssh_peer *peer, const char *type)
@@ -382,6 +429,7 @@ main(void)
 		cmocka_unit_test(nobody_else_comes_in),
 		cmocka_unit_test(nothing_is_forwarded),
 		cmocka_unit_test(one_host_key_by_default_and_every_type_on_request),
+		cmocka_unit_test(whoever_called_sudo_is_served),
 		cmocka_unit_test(server_killed_in_a_session_does_not_stop_the_next),
 		/* The last one, for it looks at what all the others left. */
 		cmocka_unit_test(real_home_is_left_alone),
