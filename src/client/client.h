@@ -47,9 +47,10 @@ struct xb_transfer {
 	 */
 	const char *remote_file;
 	uint64_t remote_bytes;
-	int server_cpu; /* where a sink of our own runs (client tcp), -1: anywhere */
-	int64_t time_ns;        /* stream at most this long; 0: no time-box */
-	uint64_t size; /* stream at most this many bytes; 0: no size. Exactly so many where the client
+	int server_cpu;  /* where a sink of our own runs (client tcp), -1: anywhere */
+	int64_t time_ns; /* stream at most this long; 0: no time-box */
+	uint64_t
+	    size; /* stream at most this many bytes; 0: no size. Exactly so many where the client
 	                  is sized for this method and direction */
 	int64_t stall_ns;       /* no progress for so long is a failure */
 	bool count;             /* the far side shall count with wc -c, where it can at no cost */
@@ -69,18 +70,22 @@ struct xb_transfer {
 
 /* What a client tells of its transfer, besides the clock. */
 struct xb_outcome {
-	uint64_t bytes; /* upload: confirmed by the far end; download: received; after a failure: so far */
-	uint64_t wire_bytes; /* of them and their framing on the wire between ready and end; 0 unknown */
-	double start_seconds; /* of a client that is a program: from its start until it connects; NAN */
+	uint64_t
+	    bytes; /* upload: confirmed by the far end; download: received; after a failure: so far */
+	uint64_t
+	    wire_bytes; /* of them and their framing on the wire between ready and end; 0 unknown */
+	double
+	    start_seconds; /* of a client that is a program: from its start until it connects; NAN */
 	double connect_seconds;
 	double kex_seconds;
 	double auth_seconds;
 	double
 	    session_cpu_seconds; /* of the server's session process, as a Linux server tells; NAN */
-	double programs_cpu_seconds; /* between ready and end, of programs that the client runs; NAN: it
+	double
+	    programs_cpu_seconds; /* between ready and end, of programs that the client runs; NAN: it
 	                                runs none */
-	double sink_cpu_seconds; /* likewise, of a sink of our own (client tcp); NAN: none */
-	uint64_t counted;        /* what wc -c counted, when count was asked and has_count */
+	double sink_cpu_seconds;  /* likewise, of a sink of our own (client tcp); NAN: none */
+	uint64_t counted;         /* what wc -c counted, when count was asked and has_count */
 	bool has_count;
 	struct xb_negotiated negotiated;
 	char login[200]; /* the key that came in, as a later login's hint; "" unknown */
@@ -93,7 +98,8 @@ struct xb_client_algorithms {
 	struct xb_namelist ciphers;
 	struct xb_namelist macs;
 	struct xb_namelist compression;
-	char *absent; /* why the client cannot run here (a program is missing); NULL: it can. Owned */
+	char *
+	    absent; /* why the client cannot run here (a program is missing); NULL: it can. Owned */
 };
 void xb_client_algorithms_free(struct xb_client_algorithms *algorithms);
 
@@ -102,7 +108,8 @@ void xb_client_algorithms_free(struct xb_client_algorithms *algorithms);
  */
 struct xb_client {
 	const char *name;
-	const char *label; /* what tables and sentences call it: "ssh" for openssh; NULL: the name */
+	const char
+	    *label; /* what tables and sentences call it: "ssh" for openssh; NULL: the name */
 	/* The version that runs, "1.10.0"; "" without one. Static, or kept by the client. */
 	const char *(*version)(void);
 	/* Fills an all-zero struct with what this build has, asked at run time. NULL: no SSH. */

@@ -33,16 +33,18 @@ struct xb_suite {
 	char *mac_name;                 /* NULL with AEAD, too */
 	const struct xb_cipher *cipher; /* NULL when our table lacks the name */
 	const struct xb_mac *mac;       /* NULL with AEAD, or when our table lacks the name */
-	char *compression; /* "zlib@openssh.com" or "zlib"; NULL: none, which is asked for as well */
-	char *kex;         /* NULL but for method login */
-	char *hostkey;     /* the host key's signature algorithm; NULL but for method login */
+	char
+	    *compression; /* "zlib@openssh.com" or "zlib"; NULL: none, which is asked for as well */
+	char *kex;        /* NULL but for method login */
+	char *hostkey;    /* the host key's signature algorithm; NULL but for method login */
 };
 
 /* One row of the matrix: suite, client, method and direction against one of the run's targets. */
 struct xb_case {
 	struct xb_suite suite;
 	const char *client; /* the client's name, static */
-	const char *client_label; /* what tables call it ("ssh" for openssh), static; NULL: the name */
+	const char
+	    *client_label; /* what tables call it ("ssh" for openssh), static; NULL: the name */
 	enum xb_method method;
 	enum xb_direction direction;
 	size_t target;      /* index into the run's targets */
@@ -50,7 +52,7 @@ struct xb_case {
 	bool reference;     /* not SSH (plain TCP): beside the others, never ranked; has no suite */
 	bool as_negotiated; /* the suite that this client and this target choose by themselves */
 	bool method_auto;   /* the method is the first one that works, and not found yet */
-	bool by_name; /* the user typed what decides about this case: no rate means exit 1 */
+	bool by_name;       /* the user typed what decides about this case: no rate means exit 1 */
 	enum xb_status status;
 	char *reason; /* NULL while planned or measured without a failure */
 	char *hint;   /* what the user could do about the reason, or NULL */

@@ -44,11 +44,11 @@ struct xb_result {
 
 /* What stands at the other end, as far as reports tell. */
 struct xb_target_sheet {
-	char *name;    /* what the user typed, or "this machine" */
-	char *server;  /* the kind of a private server, "openssh"; NULL: not ours */
-	char *absent;  /* why it could not be started: no case of it runs; NULL: it serves */
+	char *name;     /* what the user typed, or "this machine" */
+	char *server;   /* the kind of a private server, "openssh"; NULL: not ours */
+	char *absent;   /* why it could not be started: no case of it runs; NULL: it serves */
 	bool stands_in; /* started beside the first, for ciphers that that one cannot take */
-	char *address; /* "192.168.1.20" or "127.0.0.1"; NULL when never reached */
+	char *address;  /* "192.168.1.20" or "127.0.0.1"; NULL when never reached */
 	unsigned port;
 	char *user;
 	bool is_private;      /* a server that we started */
@@ -90,7 +90,8 @@ struct xb_run {
 	struct xb_result *results; /* in the order of the plan */
 	size_t primitive_count;
 	struct xb_primitive_result *primitives;
-	struct xb_series deflate; /* zlib alone on this payload, input bytes per second, one a round */
+	struct xb_series
+	    deflate; /* zlib alone on this payload, input bytes per second, one a round */
 	struct xb_series inflate; /* likewise, output bytes per second */
 	struct xb_namelist notes; /* what the user should know, a line each */
 	unsigned rounds_done;     /* whole rounds */

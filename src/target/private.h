@@ -85,7 +85,7 @@ const struct xb_private_kind *xb_private_find(const char *name);
  *
  * Of the environment the server gets PATH, HOME, USER, LOGNAME, SHELL, LANG, TZ and LD_LIBRARY_PATH,
  * and all that begins with OPENSSL_: OPENSSL_ia32cap, OPENSSL_armcap and OPENSSL_CONF decide how fast
- * its ciphers are, so both ends must have the same.
+ * its ciphers are, so both ends must have the same; and what its kind adds for it alone.
  */
 struct xb_private *xb_private_new(const struct xb_private_kind *kind,
     const struct xb_private_options *options, struct xb_err *err);

@@ -31,9 +31,9 @@ struct xb_target_options {
 	const char *known_hosts; /* NULL: the user's and the system's files */
 	const char *server;      /* kind of the private server, NULL: openssh */
 	const char *sshd;        /* private openssh server's program, NULL: look for it */
-	unsigned window;         /* receive window of a private dropbear, bytes; 0: its own default */
-	bool every_hostkey;      /* a private server has a host key of every type */
-	int server_cpu;          /* for a private server, -1: anywhere */
+	unsigned window;    /* receive window of a private dropbear, bytes; 0: its own default */
+	bool every_hostkey; /* a private server has a host key of every type */
+	int server_cpu;     /* for a private server, -1: anywhere */
 	int64_t connect_timeout_ns;
 };
 
