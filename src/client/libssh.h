@@ -4,9 +4,9 @@
 #include "client/client.h"
 
 /*
- * What a well-written program on libssh reaches: large writes, TCP_NODELAY, the default window, reads
- * in flight where sftp has them; no tricks around the library. In a build without libssh the row is
- * there all the same, and its algorithms say why it is absent.
+ * What a well-written program on libssh reaches: large writes, TCP_NODELAY, the default window,
+ * reads in flight where sftp has them; no tricks around the library. In a build without libssh
+ * the row is there all the same, and its algorithms say why it is absent.
  */
 extern const struct xb_client xb_client_libssh;
 

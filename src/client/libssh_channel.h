@@ -32,9 +32,9 @@ bool xb_libssh_hear(struct xb_libssh *s, const struct xb_libssh_ears *ears, bool
     struct xb_err *err);
 
 /*
- * Takes some of a download's data: DONE with some bytes, or with 0 at its end; FAILED with err set. The
- * wait is inside, because the library takes 4 KiB at a time from the socket, and a packet has to be whole:
- * AGAIN after a quarter of a second at the latest.
+ * Takes some of a download's data: DONE with some bytes, or with 0 at its end; FAILED with err
+ * set. The wait is inside, because the library takes 4 KiB at a time from the socket, and a
+ * packet has to be whole: AGAIN after a quarter of a second at the latest.
  */
 enum xb_io xb_libssh_receive(struct xb_libssh *s, void *bytes, size_t size, size_t *got,
     struct xb_err *err);
@@ -52,8 +52,8 @@ bool xb_libssh_send_all(struct xb_libssh *s, const void *bytes, size_t len, cons
 bool xb_libssh_send_eof(struct xb_libssh *s, struct xb_err *err);
 
 /*
- * Waits for the end of the remote command and tells its exit status, -1 where the server tells none.
- * What the command says meanwhile is thrown away.
+ * Waits for the end of the remote command and tells its exit status, -1 where the server tells
+ * none. What the command says meanwhile is thrown away.
  */
 bool xb_libssh_exit_status(struct xb_libssh *s, int64_t stall_ns, int *status, struct xb_err *err);
 

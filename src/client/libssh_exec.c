@@ -13,7 +13,9 @@
 #include "client/libssh_session.h"
 #include "client/stream.h"
 
-/* What may still be under way after the last write, on the slowest of links: no longer than that. */
+/*
+ * What may still be under way after the last write, on the slowest of links: no longer than that.
+ */
 #define CONFIRM_MAX_NS (600 * XB_NS_PER_SECOND)
 
 /* One read of a download. */

@@ -11,12 +11,14 @@
 #include "client/stream.h"
 
 /*
- * Not with the library's ssh_scp functions: they are deprecated, and none of them reads the far side's
- * last reply, so that an upload to a full disk looks like a success. What they do with the data is the
- * same ssh_channel_write and ssh_channel_read as here.
+ * Not with the library's ssh_scp functions: they are deprecated, and none of them reads the far
+ * side's last reply, so that an upload to a full disk looks like a success. What they do with the
+ * data is the same ssh_channel_write and ssh_channel_read as here.
  */
 
-/* What may still be under way after the last write, on the slowest of links: no longer than that. */
+/*
+ * What may still be under way after the last write, on the slowest of links: no longer than that.
+ */
 #define CONFIRM_MAX_NS (600 * XB_NS_PER_SECOND)
 
 /* One read of a download. */

@@ -33,8 +33,8 @@ xb_libssh_enter(struct xb_libssh *s, enum xb_phase phase)
 }
 
 /*
- * The wire's bytes as the library counts them: what it has read, not what the kernel holds beyond, which
- * belongs to no download any more.
+ * The wire's bytes as the library counts them: what it has read, not what the kernel holds
+ * beyond, which belongs to no download any more.
  */
 static uint64_t
 wire_bytes(const struct xb_libssh *s, enum xb_direction direction)
@@ -60,10 +60,10 @@ xb_libssh_end(struct xb_libssh *s, const struct xb_transfer *transfer, struct xb
 }
 
 /*
- * Progress is what moves payload: what the library took and wrote to the socket, the socket's queue,
- * or the window that the far side grants. A wait may find the last two as the one before it did, with
- * much sent in between. A keepalive is a sign of life and no progress, so a far side that is stuck is
- * found all the same.
+ * Progress is what moves payload: what the library took and wrote to the socket, the socket's
+ * queue, or the window that the far side grants. A wait may find the last two as the one before
+ * it did, with much sent in between. A keepalive is a sign of life and no progress, so a far side
+ * that is stuck is found all the same.
  */
 static void
 look_for_progress(struct xb_libssh *s)
@@ -192,9 +192,9 @@ set_basics(const struct xb_libssh *s, struct xb_err *err)
 }
 
 /*
- * Host key algorithms, asked for one by one: a list without any name that the library knows is refused.
- * Those that it will offer go to asked; with none the library's own list stands, and the check of the
- * key tells what is wrong.
+ * Host key algorithms, asked for one by one: a list without any name that the library knows is
+ * refused. Those that it will offer go to asked; with none the library's own list stands, and the
+ * check of the key tells what is wrong.
  */
 static void
 set_hostkeys(const struct xb_libssh *s, const struct xb_suite *suite, struct xb_namelist *asked)

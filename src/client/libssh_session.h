@@ -32,28 +32,32 @@ struct xb_libssh {
 const char *xb_libssh_version(void);
 
 /*
- * Waits until the socket is ready for what the session last wanted. AGAIN once the monotonic deadline
- * has passed; FAILED (err set) when the socket fails.
+ * Waits until the socket is ready for what the session last wanted. AGAIN once the monotonic
+ * deadline has passed; FAILED (err set) when the socket fails.
  */
 enum xb_io xb_libssh_wait(const struct xb_libssh *s, int64_t deadline_ns, struct xb_err *err);
 
-/* Likewise, AGAIN once no payload has moved for stall_ns, whatever else the server says meanwhile. */
+/*
+ * Likewise, AGAIN once no payload has moved for stall_ns, whatever else the server says
+ * meanwhile.
+ */
 enum xb_io xb_libssh_wait_moving(struct xb_libssh *s, int64_t stall_ns, struct xb_err *err);
 
 /* Tells the parent where the trial stands; a phase begins with its whole patience. */
 void xb_libssh_enter(struct xb_libssh *s, enum xb_phase phase);
 
 /*
- * The ready line and the end line: on_ready and on_end with the wire's bytes around them. False with
- * err set when another stream of the trial has failed.
+ * The ready line and the end line: on_ready and on_end with the wire's bytes around them. False
+ * with err set when another stream of the trial has failed.
  */
 bool xb_libssh_ready(struct xb_libssh *s, const struct xb_transfer *transfer, struct xb_err *err);
 void xb_libssh_end(struct xb_libssh *s, const struct xb_transfer *transfer,
     struct xb_outcome *outcome);
 
 /*
- * Connects, exchanges keys, checks the host key and logs in, each timed apart in outcome, for exactly
- * the transfer's suite: a session that negotiated something else fails. s has session and target.
+ * Connects, exchanges keys, checks the host key and logs in, each timed apart in outcome, for
+ * exactly the transfer's suite: a session that negotiated something else fails. s has session and
+ * target.
  */
 bool xb_libssh_open(struct xb_libssh *s, const struct xb_transfer *transfer,
     struct xb_outcome *outcome, struct xb_err *err);

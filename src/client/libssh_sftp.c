@@ -26,8 +26,8 @@
 #define IN_FLIGHT 16
 
 /*
- * One write. sftp-server of OpenSSH takes messages of at most 256 KiB and ends at a longer one; this
- * leaves room for the header, and fills eight channel packets of 32 KiB.
+ * One write. sftp-server of OpenSSH takes messages of at most 256 KiB and ends at a longer one;
+ * this leaves room for the header, and fills eight channel packets of 32 KiB.
  */
 #define WRITE_BYTES (254u * 1024)
 
@@ -60,10 +60,7 @@ struct far {
 	} requests[IN_FLIGHT];
 };
 
-/*
- * Sftp functions block: each call has stall_ns. Nothing moves in the time-outs of the session's own, at
- * which they would start again.
- */
+/* The library's sftp functions wait without end: each call has stall_ns. */
 static void
 begin_call(struct far *far)
 {
@@ -102,8 +99,11 @@ no_server(struct far *far, struct xb_err *err)
 {
 	const struct xb_libssh_ears ears = { hear_out, hear_err, far };
 	struct xb_err ignored = { .fault = XB_FAULT_NONE };
+	const char *raw = ssh_get_error(far->s->session);
+	char text[200];
 	bool ended;
 
+	xb_text_printable(text, sizeof(text), raw, strlen(raw));
 	if (xb_libssh_watch_expired(&far->watch) || !ssh_is_connected(far->s->session))
 		return failed(far, "sftp subsystem", err);
 	ssh_set_blocking(far->s->session, 0);
@@ -112,8 +112,7 @@ no_server(struct far *far, struct xb_err *err)
 		return xb_fail(err, XB_FAULT_TRIAL, "the server's sftp subsystem ended at once%s%s",
 		    far->said[0] != '\0' ? "; it said: " : "", far->said);
 	return xb_fail(err, XB_FAULT_TRIAL,
-	    "what the server's sftp subsystem says is not SFTP; does a profile print? (%s)",
-	    ssh_get_error(far->s->session));
+	    "what the server's sftp subsystem says is not SFTP; does a profile print? (%s)", text);
 }
 
 static bool

@@ -8,9 +8,9 @@
 struct xb_err;
 
 /*
- * A bound on calls that block without one: libssh's sftp functions wait for an answer for ever. When
- * the time is up both directions of the socket are shut down, and the call ends with an error. For a
- * trial's own process: it takes the first real-time signal.
+ * A bound on calls that block without one: libssh's sftp functions wait for an answer for ever.
+ * When the time is up both directions of the socket are shut down, and the call ends with an
+ * error. For a trial's own process: it takes the first real-time signal.
  */
 struct xb_libssh_watch {
 	timer_t timer;

@@ -304,7 +304,7 @@ static bool
 stream(struct link *link, const struct xb_transfer *transfer, struct xb_outcome *outcome,
     struct xb_err *err)
 {
-	struct word first, last;
+	struct word first = { 0 }, last = { 0 };
 	bool ok;
 
 	if (!hear(link, &first, err))

@@ -4,8 +4,8 @@
 #include "client/client.h"
 
 /*
- * Plain bytes over loopback to a process of our own: what the kernel's TCP and our own loops take, a
- * reference for all that encrypts. It needs no target and no server.
+ * Plain bytes over loopback to a process of our own: what the kernel's TCP and our own loops
+ * take, a reference for all that encrypts. It needs no target and no server.
  */
 extern const struct xb_client xb_client_tcp;
 

@@ -3,23 +3,18 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
-#include "base/child.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/rundir.h"
 #include "base/signals.h"
 #include "client/client.h"
 #include "client/libssh.h"
 #include "client/payload.h"
 #include "far_side.h"
 #include "model/namelist.h"
-#include "model/sample.h"
 #include "scratch.h"
 #include "ssh_transfer.h"
 #include "target/target.h"
@@ -251,41 +246,6 @@ cipher_that_the_library_lacks_is_named(void **state)
 	xb_suite_free(&suite);
 }
 
-/* Nothing is streamed: no ready line, no end line. */
-static void
-expect_login(const struct ssh_transfer_result *result)
-{
-	if (!result->ok)
-		fail_msg("%s", result->err.text);
-	assert_int_equal(result->logins, 1);
-	assert_int_equal(result->readies, 0);
-	assert_int_equal(result->ends, 0);
-	assert_true(result->outcome.connect_seconds > 0);
-	assert_true(result->outcome.kex_seconds > 0);
-	assert_true(result->outcome.auth_seconds > 0);
-}
-
-static void
-login_alone_gives_its_seconds_and_what_was_asked_for(void **state)
-{
-	static const char *const kex[] = { "ecdh-sha2-nistp256",
-		"diffie-hellman-group-exchange-sha256" };
-	char name[XB_NAME_MAX], hostkey[XB_NAME_MAX];
-	struct xb_suite suite = { .kex = name, .hostkey = hostkey };
-	struct xb_transfer transfer = ssh_transfer_of(&server, XB_METHOD_LOGIN, XB_UPLOAD, &suite);
-	struct ssh_transfer_result result;
-
-	(void)state;
-	snprintf(hostkey, sizeof(hostkey), "%s", server.target->offer.hostkeys.names[0]);
-	for (size_t i = 0; i < 2; i++) {
-		snprintf(name, sizeof(name), "%s", kex[i]);
-		result = run(&transfer);
-		expect_login(&result);
-		assert_string_equal(result.outcome.negotiated.kex, kex[i]);
-		assert_string_equal(result.outcome.negotiated.hostkey, hostkey);
-	}
-}
-
 static void
 algorithms_are_asked_for_at_run_time_and_each_is_there_once(void **state)
 {
@@ -329,102 +289,6 @@ rekey_in_mid_stream_does_no_harm(void **state)
 	}
 }
 
-/* A key of a new name, in the run's directory. */
-static char *
-make_key(const char *name, const char *passphrase)
-{
-	char *path = xb_rundir_file(server.dir, name);
-	const char *const argv[] = { "ssh-keygen", "-q", "-t", "ed25519", "-N", passphrase, "-C",
-		"", "-f", path, NULL };
-	char out[256];
-	int status;
-
-	assert_true(xb_child_capture(argv, INT64_MAX, out, sizeof(out), &status, NULL));
-	assert_int_equal(status, 0);
-	return path;
-}
-
-/* A login with these key files alone. */
-static struct ssh_transfer_result
-log_in(char **files, size_t count, const char *hint)
-{
-	struct xb_target target = *server.target;
-	struct xb_suite suite = { 0 };
-	struct xb_transfer transfer = ssh_transfer_of(&server, XB_METHOD_LOGIN, XB_UPLOAD, &suite);
-
-	target.identities = (struct xb_namelist){ .count = count, .names = files };
-	target.use_agent = false;
-	transfer.target = &target;
-	transfer.login_hint = hint;
-	return run(&transfer);
-}
-
-static void
-refused_login_names_what_was_tried_and_what_cannot_be(void **state)
-{
-	char *files[] = { make_key("wrong", ""), make_key("locked", "secret") };
-	struct ssh_transfer_result result = log_in(files, 2, NULL);
-
-	(void)state;
-	ssh_transfer_expect_failure(&result, XB_FAULT_TARGET,
-	    "refused (the server takes publickey)");
-	ssh_transfer_expect_failure(&result, XB_FAULT_TARGET, files[0]);
-	ssh_transfer_expect_failure(&result, XB_FAULT_TARGET, "put it into an agent with ssh-add");
-	free(files[0]);
-	free(files[1]);
-}
-
-static void
-hint_saves_tries_and_a_stale_one_does_no_harm(void **state)
-{
-	char *files[] = { make_key("first", ""), server.target->identities.names[0] };
-	struct ssh_transfer_result result;
-
-	(void)state;
-	/* One wrong key is one too many. */
-	far_side_options("-o MaxAuthTries=1");
-	result = log_in(files, 2, files[1]);
-	expect_login(&result);
-	assert_string_equal(result.outcome.login, files[1]);
-	far_side_options("");
-	result = log_in(files, 2, "/some/other/key");
-	expect_login(&result);
-	assert_string_equal(result.outcome.login, files[1]);
-	free(files[0]);
-}
-
-static void
-end_of_the_login_by_the_server_is_told(void **state)
-{
-	char *files[] = { make_key("one", ""), make_key("two", ""), make_key("three", "") };
-	struct ssh_transfer_result result;
-
-	(void)state;
-	far_side_options("-o MaxAuthTries=2");
-	result = log_in(files, 3, NULL);
-	ssh_transfer_expect_failure(&result, XB_FAULT_TARGET, "the server ended the login");
-	ssh_transfer_expect_failure(&result, XB_FAULT_TARGET, "Too many authentication failures");
-	for (size_t i = 0; i < 3; i++)
-		free(files[i]);
-}
-
-static void
-unknown_host_key_is_refused(void **state)
-{
-	char *nowhere = scratch_path("no-known-hosts");
-	struct xb_target target = *server.target;
-	struct xb_suite suite = { 0 };
-	struct xb_transfer transfer = ssh_transfer_of(&server, XB_METHOD_LOGIN, XB_UPLOAD, &suite);
-	struct ssh_transfer_result result;
-
-	(void)state;
-	target.known_hosts = (struct xb_namelist){ .count = 1, .names = &nowhere };
-	transfer.target = &target;
-	result = run(&transfer);
-	ssh_transfer_expect_failure(&result, XB_FAULT_TARGET, "is unknown");
-	assert_int_equal(result.logins, 0);
-}
-
 static bool
 refuse_to_begin(void *ctx)
 {
@@ -461,13 +325,8 @@ main(void)
 		TEST(compression_shows_on_the_wire),
 		TEST(left_to_the_library_it_is_its_first_choice),
 		TEST(cipher_that_the_library_lacks_is_named),
-		TEST(login_alone_gives_its_seconds_and_what_was_asked_for),
 		TEST(algorithms_are_asked_for_at_run_time_and_each_is_there_once),
 		TEST(rekey_in_mid_stream_does_no_harm),
-		TEST(refused_login_names_what_was_tried_and_what_cannot_be),
-		TEST(hint_saves_tries_and_a_stale_one_does_no_harm),
-		TEST(end_of_the_login_by_the_server_is_told),
-		TEST(unknown_host_key_is_refused),
 		TEST(stream_does_not_begin_when_another_one_has_failed),
 	};
 #undef TEST

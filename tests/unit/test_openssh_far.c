@@ -91,12 +91,15 @@ account_for_sftp_alone_says_so(void **state)
 static struct ssh_transfer_server
 server_with(const char *program, const char *body)
 {
-	char *dir = ssh_transfer_bin(&plain, "far", program, body);
+	/* One for each: what stands in for one program must not be found by another's test. */
+	char *name = xb_asprintf("far-%s", program);
+	char *dir = ssh_transfer_bin(&plain, name, program, body);
 	char *options = xb_asprintf("-o 'SetEnv=HOME=/nonexistent PATH=%s:/usr/bin:/bin'", dir);
 	struct ssh_transfer_server server = ssh_transfer_start(options);
 
 	free(options);
 	free(dir);
+	free(name);
 	return server;
 }
 
