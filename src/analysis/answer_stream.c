@@ -196,7 +196,7 @@ static void
 wait_text(char *out, size_t size, double bytes_per_second)
 {
 	double seconds = MUCH_DATA / bytes_per_second;
-	char figure[32];
+	char figure[24];
 
 	if (seconds >= 3600)
 		snprintf(out, size, "%.1f h", seconds / 3600);
