@@ -3,7 +3,7 @@
 
 setup() {
 	export TMPDIR="$BATS_TEST_TMPDIR"
-	quick=(--ciphers aes128-ctr --time 0.1s --rounds 1 --quiet)
+	quick=(--client libssh2 --ciphers aes128-ctr --time 0.1s --rounds 1 --quiet)
 	shared=
 	# Whoever runs the tests through sudo cannot reach the directory of a test.
 	unset SUDO_UID SUDO_USER
@@ -74,7 +74,7 @@ all_gone() {
 # below it.
 start_run() {
 	local deadline=$((SECONDS + 30))
-	"$XFERBENCH" --ciphers aes128-ctr --time "$1" --rounds 2 --quiet >"$TMPDIR/out" 2>&1 3>&- &
+	"$XFERBENCH" --client libssh2 --ciphers aes128-ctr --time "$1" --rounds 2 --quiet >"$TMPDIR/out" 2>&1 3>&- &
 	pid=$!
 	while below=$(descendants "$pid") && ! grep -qx cat <<<"$(names)"; do
 		[ "$SECONDS" -lt "$deadline" ]
@@ -117,7 +117,7 @@ names() {
 	command -v ssh >/dev/null || skip "no ssh is installed to ask"
 	python3 -c '
 import json, subprocess, sys
-offer = json.load(open(sys.argv[1]))["target"]["offer"]
+offer = json.load(open(sys.argv[1]))["targets"][0]["offer"]
 for what, query in (("ciphers_up", "cipher"), ("macs_up", "mac")):
     known = subprocess.check_output(["ssh", "-Q", query], text=True).split()
     assert sorted(known) == sorted(offer[what]), (known, offer[what])
@@ -181,7 +181,7 @@ for what, query in (("ciphers_up", "cipher"), ("macs_up", "mac")):
 	python3 -c '
 import json, sys
 result = json.load(open(sys.argv[1]))
-assert result["target"]["user"] == sys.argv[2]
+assert result["targets"][0]["user"] == sys.argv[2]
 for sample in result["results"][0]["samples"]:
     assert sample["status"] == "measured" and sample["server_cpu_seconds"] > 0, sample
 ' "$TMPDIR/result.json" "$name"
@@ -197,7 +197,7 @@ for sample in result["results"][0]["samples"]:
 	python3 -c '
 import json, sys
 result = json.load(open(sys.argv[1]))
-assert result["target"]["user"] == sys.argv[2]
+assert result["targets"][0]["user"] == sys.argv[2]
 assert result["results"][0]["status"] == "measured"
 ' "$TMPDIR/result.json" "$name"
 	[ -z "$(find "$TMPDIR" -name 'xferbench-*')" ]
