@@ -82,6 +82,29 @@ xb_text_last_line(char *out, size_t size, const char *text, size_t len)
 	xb_text_printable(out, size, text + start, len - start);
 }
 
+void
+xb_last_line_add(struct xb_last_line *line, const char *bytes, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (is_line_end((unsigned char)bytes[i])) {
+			line->over = true;
+			continue;
+		}
+		if (line->over && !is_trimmed((unsigned char)bytes[i])) {
+			line->over = false;
+			line->len = 0;
+		}
+		if (!line->over && line->len < sizeof(line->bytes))
+			line->bytes[line->len++] = bytes[i];
+	}
+}
+
+void
+xb_last_line_get(const struct xb_last_line *line, char *out, size_t size)
+{
+	xb_text_printable(out, size, line->bytes, line->len);
+}
+
 static size_t
 least(size_t a, size_t b, size_t c)
 {

@@ -14,6 +14,18 @@ void xb_text_printable(char *out, size_t size, const void *bytes, size_t len);
 /* The last non-empty line of a text, printable. Empty when there is none. */
 void xb_text_last_line(char *out, size_t size, const char *text, size_t len);
 
+/* The last line of a text that comes in pieces, which may end anywhere. All zero is the beginning. */
+struct xb_last_line {
+	char bytes[256]; /* as they came; what is longer is cut */
+	size_t len;
+	bool over; /* its end has come: the next byte but a blank begins another */
+};
+
+void xb_last_line_add(struct xb_last_line *line, const char *bytes, size_t len);
+
+/* The last line so far that is not blank, printable, "" for none. */
+void xb_last_line_get(const struct xb_last_line *line, char *out, size_t size);
+
 /*
  * The name nearest to text by edit distance (insert, delete, replace, swap neighbours), ignoring
  * case; NULL when none is near enough to be worth suggesting.

@@ -135,7 +135,8 @@ xb_exec_sink_complain(struct xb_exec_sink *sink, const char *bytes, size_t len)
 {
 	char last[sizeof(sink->other)];
 
-	xb_text_last_line(last, sizeof(last), bytes, len);
+	xb_last_line_add(&sink->complaint, bytes, len);
+	xb_last_line_get(&sink->complaint, last, sizeof(last));
 	if (last[0] != '\0')
 		snprintf(sink->other, sizeof(sink->other), "%s", last);
 }

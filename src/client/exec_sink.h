@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/text.h"
+
 struct xb_err;
 
 /*
@@ -25,6 +27,7 @@ struct xb_exec_sink {
 	double cpu_seconds;
 	long ready_ticks;
 	char other[200]; /* what else came, last line, printable: a reason when things go wrong */
+	struct xb_last_line complaint; /* of its stderr */
 	char line[512];
 	size_t line_len;
 };

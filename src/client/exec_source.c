@@ -99,13 +99,16 @@ xb_exec_source_feed(struct xb_exec_source *source, const char *bytes, size_t len
 	return i;
 }
 
-/* What dd counted begins with a number: "12+0 records in", "786432 bytes (786 kB) copied". */
+/*
+ * What dd counted begins with a number: "12+0 records in", "786432 bytes (786 kB) copied". So may the
+ * first piece of such a line be nothing else.
+ */
 static bool
 is_statistics(const char *line)
 {
 	size_t digits = strspn(line, "0123456789");
 
-	return digits > 0 && (line[digits] == '+' || line[digits] == ' ');
+	return digits > 0 && (line[digits] == '+' || line[digits] == ' ' || line[digits] == '\0');
 }
 
 void
@@ -117,7 +120,8 @@ xb_exec_source_complain(struct xb_exec_source *source, const char *bytes, size_t
 	for (; bytes < end; bytes = line_end) {
 		line_end = memchr(bytes, '\n', (size_t)(end - bytes));
 		line_end = line_end != NULL ? line_end + 1 : end;
-		xb_text_printable(line, sizeof(line), bytes, (size_t)(line_end - bytes));
+		xb_last_line_add(&source->complaint, bytes, (size_t)(line_end - bytes));
+		xb_last_line_get(&source->complaint, line, sizeof(line));
 		if (line[0] != '\0' && !is_statistics(line))
 			snprintf(source->other, sizeof(source->other), "%s", line);
 	}

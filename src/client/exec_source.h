@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/text.h"
+
 /*
  * The far side of a download by method exec: a remote command that prints a ready line, waits for
  * XB_EXEC_SOURCE_GO on its stdin, and then sends nothing but data: the zeros of dd if=/dev/zero
@@ -19,6 +21,7 @@ struct xb_exec_source {
 	char *command;   /* to execute */
 	bool ready;      /* the ready line was seen: what follows the go is data */
 	char other[200]; /* what else came, last line, printable: a reason when things go wrong */
+	struct xb_last_line complaint; /* of its stderr */
 	char line[512];
 	size_t line_len;
 };

@@ -115,6 +115,16 @@ await_end(struct far *far, int64_t stall_ns, struct xb_err *err)
 	return false;
 }
 
+/* The sink may end in mid-stream, and its last words are behind the window's last byte. */
+static bool
+is_sink_alive(void *ctx, struct xb_err *err)
+{
+	struct far *far = ctx;
+
+	return take_lines(far, &far->sink.ended, "end", err) &&
+	    (!far->sink.ended || xb_fail(err, XB_FAULT_TRIAL, "the sink ended early"));
+}
+
 /* The stream failed: what the far side said last is a better reason than what we saw of it. */
 static void
 explain_broken_upload(struct far *far, uint64_t bytes, struct xb_err *err)
@@ -144,6 +154,19 @@ confirm(struct far *far, const struct xb_transfer *transfer, struct xb_err *err)
 	    await_end(far, transfer->stall_ns, err);
 }
 
+/* The words that go with a bad status come by another way than the end line, and may come after it. */
+static void
+hear_rest(struct far *far, int64_t stall_ns)
+{
+	const int64_t deadline = xb_clock_ns() + stall_ns;
+	struct xb_err ignored = { .fault = XB_FAULT_NONE };
+
+	while (take_lines(far, &far->sink.ended, "end", &ignored) &&
+	    !libssh2_channel_eof(far->s->channel) &&
+	    xb_libssh2_wait(far->s, deadline, &ignored) == XB_IO_DONE)
+		continue;
+}
+
 /* After the clock has stopped: the exit status must agree with the end line. */
 static bool
 check_exit(struct far *far, const struct xb_transfer *transfer, struct xb_err *err)
@@ -151,6 +174,8 @@ check_exit(struct far *far, const struct xb_transfer *transfer, struct xb_err *e
 	const struct xb_exec_sink *sink = &far->sink;
 
 	xb_libssh2_enter(far->s, XB_PHASE_CLOSE);
+	if (sink->status != 0)
+		hear_rest(far, transfer->stall_ns);
 	if (sink->status != 0)
 		return xb_fail(err, XB_FAULT_TRIAL, "the sink ended with status %d%s%s",
 		    sink->status, sink->other[0] != '\0' ? ": " : "", sink->other);
@@ -171,10 +196,13 @@ upload(struct far *far, const struct xb_transfer *transfer, struct xb_outcome *o
 	    !await_ready(far, &far->sink.ready, transfer->stall_ns, err) ||
 	    !xb_libssh2_ready(far->s, transfer, err))
 		return false;
+	far->s->is_alive = is_sink_alive;
+	far->s->is_alive_ctx = far;
 	if (!xb_stream_upload(transfer, &sink, &outcome->bytes, err)) {
 		explain_broken_upload(far, outcome->bytes, err);
 		return false;
 	}
+	far->s->is_alive = NULL;
 	if (!confirm(far, transfer, err))
 		return false;
 	xb_libssh2_end(far->s, transfer, outcome);

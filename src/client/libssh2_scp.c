@@ -102,6 +102,16 @@ explain(struct far *far, uint64_t bytes, struct xb_err *err)
 		xb_libssh2_explain(far->s, bytes, far->peer.said, err);
 }
 
+/* scp may end in mid-stream. */
+static bool
+is_scp_alive(void *ctx, struct xb_err *err)
+{
+	struct far *far = ctx;
+
+	return take_words(far, err) &&
+	    (!libssh2_channel_eof(far->s->channel) || xb_scp_peer_ended(&far->peer, err));
+}
+
 static bool
 upload(struct far *far, const struct xb_transfer *transfer, struct xb_outcome *outcome,
     struct xb_err *err)
@@ -124,10 +134,13 @@ upload(struct far *far, const struct xb_transfer *transfer, struct xb_outcome *o
 	free(announce);
 	if (!ok)
 		return false;
+	far->s->is_alive = is_scp_alive;
+	far->s->is_alive_ctx = far;
 	if (!xb_stream_upload(&whole, &sink, &outcome->bytes, err)) {
 		explain(far, outcome->bytes, err);
 		return false;
 	}
+	far->s->is_alive = NULL;
 	xb_libssh2_enter(far->s, XB_PHASE_CONFIRM);
 	if (!xb_libssh2_say(far->s, "", 1, "end of the file", stall_ns, err) ||
 	    !await(far, 3, false, stall_ns, err))

@@ -25,6 +25,13 @@ struct xb_libssh2 {
 	int queued;           /* in the socket's send queue, then */
 	unsigned long window; /* granted by the far side, then */
 	uint64_t wire;        /* what the socket had carried in the payload's direction, at ready */
+	/*
+	 * Asked while nothing moves, a few times a second: false with err set (XB_FAULT_TRIAL) when
+	 * the far side has ended and nothing ever will. The library's writes do not see that. NULL:
+	 * not asked.
+	 */
+	bool (*is_alive)(void *ctx, struct xb_err *err);
+	void *is_alive_ctx;
 };
 
 /*

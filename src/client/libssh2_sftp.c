@@ -42,10 +42,12 @@ struct far {
 	LIBSSH2_SFTP *sftp;
 	LIBSSH2_SFTP_HANDLE *file;
 	char *buffer;
-	size_t start, end;   /* of the bytes in it that are not acknowledged yet */
-	uint64_t pass;       /* of a download: how far it is in the file */
-	char printed[200];   /* of a subsystem that is none: what came on stdout */
-	char complaint[200]; /* and on stderr */
+	size_t start, end; /* of the bytes in it that are not acknowledged yet */
+	uint64_t pass;     /* of a download: how far it is in the file */
+	uint64_t length;   /* of the file to download; 0: it has none */
+	char printed[200]; /* of a subsystem that is none: what came on stdout */
+	struct xb_last_line said;
+	char complaint[200]; /* and on stderr, in said as it came */
 };
 
 /* What the far side's last status means, draft-ietf-secsh-filexfer-02 section 7. */
@@ -95,7 +97,8 @@ take_complaint(void *ctx, const char *bytes, size_t len)
 {
 	struct far *far = ctx;
 
-	xb_text_last_line(far->complaint, sizeof(far->complaint), bytes, len);
+	xb_last_line_add(&far->said, bytes, len);
+	xb_last_line_get(&far->said, far->complaint, sizeof(far->complaint));
 }
 
 /*
@@ -366,22 +369,46 @@ upload(struct far *far, struct xb_outcome *outcome, struct xb_err *err)
 	return close_file(far, err);
 }
 
+/* Its length, where it is a file and has one: a device has not. */
+static bool
+ask_length(struct far *far, struct xb_err *err)
+{
+	LIBSSH2_SFTP_ATTRIBUTES attributes = { .flags = 0 };
+	int64_t deadline = xb_clock_ns() + far->transfer->stall_ns;
+	bool again;
+	int rc;
+
+	far->length = far->transfer->remote_bytes;
+	if (far->length > 0)
+		return true;
+	do {
+		rc = libssh2_sftp_fstat(far->file, &attributes);
+		if (rc == LIBSSH2_ERROR_SFTP_PROTOCOL)
+			return fail(far, "sftp stat", err);
+		if (!xb_libssh2_step(far->s, rc, "sftp stat", deadline, &again, err))
+			return false;
+	} while (again);
+	if ((attributes.flags & LIBSSH2_SFTP_ATTR_PERMISSIONS) != 0 &&
+	    (attributes.flags & LIBSSH2_SFTP_ATTR_SIZE) != 0 &&
+	    LIBSSH2_SFTP_S_ISREG(attributes.permissions))
+		far->length = attributes.filesize;
+	return true;
+}
+
 /* The file has ended: DONE where the stream shall judge that, AGAIN where it begins again. */
 static enum xb_io
 take_end(struct far *far, struct xb_err *err)
 {
-	const uint64_t length = far->transfer->remote_bytes;
-
 	if (far->pass == 0) {
 		xb_fail(err, XB_FAULT_TRIAL, "the remote file is empty");
 		return XB_IO_FAILED;
 	}
 	if (far->transfer->size > 0)
 		return XB_IO_DONE;
-	if (length > 0 && far->pass != length) {
+	if (far->length > 0 && far->pass != far->length) {
 		xb_fail(err, XB_FAULT_TRIAL,
 		    "the source ended after %" PRIu64 " bytes instead of %" PRIu64, far->pass,
-		    length);
+		    far->length);
 		return XB_IO_FAILED;
 	}
 	libssh2_sftp_seek64(far->file, 0);
@@ -424,10 +451,9 @@ download(struct far *far, struct xb_outcome *outcome, struct xb_err *err)
 	};
 
 	if (!open_file(far, far->transfer->remote_file, LIBSSH2_FXF_READ, err) ||
-	    !xb_libssh2_ready(far->s, far->transfer, err))
+	    !ask_length(far, err) || !xb_libssh2_ready(far->s, far->transfer, err))
 		return false;
-	if (!xb_stream_download(far->transfer, &source, far->transfer->remote_bytes,
-		&outcome->bytes, err)) {
+	if (!xb_stream_download(far->transfer, &source, far->length, &outcome->bytes, err)) {
 		xb_libssh2_explain(far->s, outcome->bytes, "", err);
 		return false;
 	}

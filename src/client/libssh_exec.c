@@ -107,6 +107,16 @@ await_end(struct far *far, int64_t stall_ns, struct xb_err *err)
 	return false;
 }
 
+/* The sink may end in mid-stream, and its last words are behind the window's last byte. */
+static bool
+is_sink_alive(void *ctx, struct xb_err *err)
+{
+	struct far *far = ctx;
+
+	return take_lines(far, &far->sink.ended, "end", err) &&
+	    (!far->sink.ended || xb_fail(err, XB_FAULT_TRIAL, "the sink ended early"));
+}
+
 /* The stream failed: what the far side said last is a better reason than what we saw of it. */
 static void
 explain_broken_stream(struct far *far, uint64_t bytes, struct xb_err *err)
@@ -130,12 +140,28 @@ explain_broken_stream(struct far *far, uint64_t bytes, struct xb_err *err)
 		xb_fail(err, XB_FAULT_TRIAL, "the connection broke after %s: %.400s", after, why);
 }
 
+/* The words that go with a bad status come by another way than the end line, and may come after it. */
+static void
+hear_rest(struct far *far, int64_t stall_ns)
+{
+	const int64_t deadline = xb_clock_ns() + stall_ns;
+	const struct xb_libssh_ears ears = { hear_sink, hear_sink_complain, &far->sink };
+	struct xb_err ignored = { .fault = XB_FAULT_NONE };
+	bool ended = false;
+
+	while (xb_libssh_hear(far->s, &ears, &ended, &ignored) && !ended &&
+	    xb_libssh_wait(far->s, deadline, &ignored) == XB_IO_DONE)
+		continue;
+}
+
 /* After the clock has stopped: the exit status must agree with the end line. */
 static bool
 check_exit(struct far *far, int64_t stall_ns, struct xb_err *err)
 {
 	int status;
 
+	if (far->sink.status != 0)
+		hear_rest(far, stall_ns);
 	if (far->sink.status != 0)
 		return xb_fail(err, XB_FAULT_TRIAL, "the sink ended with status %d%s%s",
 		    far->sink.status, far->sink.other[0] != '\0' ? ": " : "", far->sink.other);
@@ -159,10 +185,13 @@ upload(struct far *far, const struct xb_transfer *transfer, struct xb_outcome *o
 	if (!xb_libssh_start(s, far->sink.command, xb_clock_ns() + transfer->stall_ns, err) ||
 	    !await_ready(far, transfer->stall_ns, err) || !xb_libssh_ready(s, transfer, err))
 		return false;
+	s->is_alive = is_sink_alive;
+	s->is_alive_ctx = far;
 	if (!xb_stream_upload(transfer, &sink, &outcome->bytes, err)) {
 		explain_broken_stream(far, outcome->bytes, err);
 		return false;
 	}
+	s->is_alive = NULL;
 	xb_libssh_enter(s, XB_PHASE_CONFIRM);
 	if (!xb_libssh_send_eof(s, err) || !await_end(far, transfer->stall_ns, err))
 		return false;

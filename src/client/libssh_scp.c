@@ -112,6 +112,17 @@ explain_broken_stream(struct far *far, struct xb_err *err)
 		*err = better;
 }
 
+/* scp may end in mid-stream. */
+static bool
+is_scp_alive(void *ctx, struct xb_err *err)
+{
+	struct far *far = ctx;
+	bool ended;
+
+	return take_words(far, &ended, err) && xb_scp_peer_check(&far->peer, err) &&
+	    (!ended || xb_scp_peer_ended(&far->peer, err));
+}
+
 /* Our side of the start: the command, the file's line, and a reply to each. */
 static bool
 start_upload(struct far *far, const struct xb_transfer *transfer, struct xb_err *err)
@@ -143,10 +154,13 @@ upload(struct far *far, const struct xb_transfer *transfer, struct xb_outcome *o
 
 	if (!start_upload(far, transfer, err) || !xb_libssh_ready(far->s, transfer, err))
 		return false;
+	far->s->is_alive = is_scp_alive;
+	far->s->is_alive_ctx = far;
 	if (!xb_stream_upload(transfer, &sink, &outcome->bytes, err)) {
 		explain_broken_stream(far, err);
 		return false;
 	}
+	far->s->is_alive = NULL;
 	xb_libssh_enter(far->s, XB_PHASE_CONFIRM);
 	/* Our own status, then its reply to the whole: written, or why not. */
 	if (!xb_libssh_send_all(far->s, "", 1, "end of the file", xb_clock_ns() + CONFIRM_MAX_NS,

@@ -135,6 +135,8 @@ xb_libssh_wait_moving(struct xb_libssh *s, int64_t stall_ns, struct xb_err *err)
 		if (next > now + LOOK_NS)
 			next = now + LOOK_NS;
 		io = poll_socket(s, next, err);
+		if (io == XB_IO_AGAIN && s->is_alive != NULL && !s->is_alive(s->is_alive_ctx, err))
+			io = XB_IO_FAILED;
 	} while (io == XB_IO_AGAIN);
 	return io;
 }

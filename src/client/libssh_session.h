@@ -24,6 +24,13 @@ struct xb_libssh {
 	uint64_t flushed;    /* to the socket, then */
 	int queued;          /* in the socket's send queue, then */
 	uint32_t window;     /* granted by the far side, then */
+	/*
+	 * Asked while nothing moves, a few times a second: false with err set (XB_FAULT_TRIAL) when
+	 * the far side has ended and nothing ever will. The library's writes see that late. NULL:
+	 * not asked.
+	 */
+	bool (*is_alive)(void *ctx, struct xb_err *err);
+	void *is_alive_ctx;
 	struct ssh_counter_struct socket;
 	uint64_t wire_at_ready; /* as socket counts */
 };

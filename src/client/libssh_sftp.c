@@ -41,15 +41,16 @@ struct far {
 	int64_t stall_ns;
 	sftp_session sftp;
 	sftp_file file;
-	char *buffer;          /* READ_BYTES, of a download */
-	uint64_t length;       /* of the file to download; 0: it has none */
-	uint64_t asked;        /* where the next request begins in it */
-	uint64_t pass;         /* bytes of it that have come, this time round */
-	uint64_t wanted;       /* bytes still to ask for */
-	bool again;            /* at its end it begins again */
-	bool ended;            /* a file without a length did */
-	char said[200];        /* by the subsystem on stderr, printable */
-	unsigned first, count; /* a ring: count of the requests from first on */
+	char *buffer;                  /* READ_BYTES, of a download */
+	uint64_t length;               /* of the file to download; 0: it has none */
+	uint64_t asked;                /* where the next request begins in it */
+	uint64_t pass;                 /* bytes of it that have come, this time round */
+	uint64_t wanted;               /* bytes still to ask for */
+	bool again;                    /* at its end it begins again */
+	bool ended;                    /* a file without a length did */
+	struct xb_last_line complaint; /* of the subsystem's stderr */
+	char said[200];                /* the same, printable */
+	unsigned first, count;         /* a ring: count of the requests from first on */
 	struct {
 #if HAS_AIO
 		sftp_aio aio;
@@ -90,7 +91,8 @@ hear_err(void *ctx, const char *bytes, size_t len)
 {
 	struct far *far = ctx;
 
-	xb_text_last_line(far->said, sizeof(far->said), bytes, len);
+	xb_last_line_add(&far->complaint, bytes, len);
+	xb_last_line_get(&far->complaint, far->said, sizeof(far->said));
 }
 
 /* The subsystem has not answered as one does: why, as far as it said so itself. */

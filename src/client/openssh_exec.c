@@ -147,11 +147,16 @@ explain_broken_stream(struct xb_openssh *s, const struct xb_exec_sink *sink, uin
 static bool
 check_exit(struct xb_openssh *s, const struct xb_exec_sink *sink, struct xb_err *err)
 {
-	const char *words = last_words(s, sink->other);
+	struct xb_err ignored = { .fault = XB_FAULT_NONE };
+	const char *words;
 
-	if (sink->status != 0)
+	if (sink->status != 0) {
+		/* The words that go with it come by another way, and may come after it. */
+		xb_openssh_await_exit(s, &ignored);
+		words = last_words(s, sink->other);
 		return xb_fail(err, XB_FAULT_TRIAL, "the sink ended with status %d%s%s",
 		    sink->status, words[0] != '\0' ? ": " : "", words);
+	}
 	if (!xb_openssh_await_exit(s, err))
 		return false;
 	if (WIFSIGNALED(s->status) || WEXITSTATUS(s->status) == 255)

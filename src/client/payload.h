@@ -70,9 +70,10 @@ struct xb_cursor *xb_cursor_new(const struct xb_payload *payload);
 void xb_cursor_free(struct xb_cursor *cursor);
 
 /*
- * The next bytes, at most max (at least 1): bytes stay valid until the next call. Does not move on:
- * xb_cursor_advance does. False with err set (XB_FAULT_TRIAL) when the file cannot be read any
- * more.
+ * The next bytes, at most max (at least 1): bytes stay valid until the next call, and the memory
+ * is never written again, so that a pipe may go on reading pages that were lent to it. Does not
+ * move on: xb_cursor_advance does. False with err set (XB_FAULT_TRIAL) when the file cannot be
+ * read any more.
  */
 bool xb_cursor_peek(struct xb_cursor *cursor, uint64_t max, const void **bytes, size_t *len,
     struct xb_err *err);

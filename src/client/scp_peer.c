@@ -128,7 +128,8 @@ xb_scp_peer_complain(struct xb_scp_peer *peer, const char *bytes, size_t len)
 {
 	char last[sizeof(peer->said)];
 
-	xb_text_last_line(last, sizeof(last), bytes, len);
+	xb_last_line_add(&peer->complaint, bytes, len);
+	xb_last_line_get(&peer->complaint, last, sizeof(last));
 	if (last[0] != '\0' && !peer->refused)
 		snprintf(peer->said, sizeof(peer->said), "%s", last);
 }

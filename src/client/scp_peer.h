@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/text.h"
+
 struct xb_err;
 
 /*
@@ -26,6 +28,7 @@ struct xb_scp_peer {
 	bool refused;       /* a reply was an error; said is its text */
 	char said[200];     /* an error, or the last line of stderr, printable: a reason */
 	char printed[200];  /* what came first and is no protocol, printable; "": nothing */
+	struct xb_last_line complaint; /* of its stderr */
 	char line[512];
 	size_t line_len;
 };

@@ -88,6 +88,46 @@ bytes_beyond_the_length_are_not_read(void **state)
 	free(in);
 }
 
+/* However a text is cut into two pieces, and into single bytes, its last line is the same. */
+static void
+last_line_of_pieces_is_that_of_the_whole(void **state)
+{
+	static const char text[] = "first\r\n  cat: write error: No space left\n \n\n";
+	struct xb_last_line pieces, bytes = { .len = 0 };
+	char out[64];
+
+	(void)state;
+	for (size_t cut = 0; cut < sizeof(text); cut++) {
+		pieces = (struct xb_last_line){ .len = 0 };
+		xb_last_line_add(&pieces, text, cut);
+		xb_last_line_add(&pieces, text + cut, sizeof(text) - 1 - cut);
+		xb_last_line_get(&pieces, out, sizeof(out));
+		assert_string_equal(out, "cat: write error: No space left");
+		if (cut > 0)
+			xb_last_line_add(&bytes, &text[cut - 1], 1);
+	}
+	xb_last_line_get(&bytes, out, sizeof(out));
+	assert_string_equal(out, "cat: write error: No space left");
+}
+
+static void
+last_line_is_cut_where_it_is_too_long(void **state)
+{
+	struct xb_last_line line = { .len = 0 };
+	char out[400];
+
+	(void)state;
+	xb_last_line_get(&line, out, sizeof(out));
+	assert_string_equal(out, "");
+	for (int i = 0; i < 1000; i++)
+		xb_last_line_add(&line, "x", 1);
+	xb_last_line_get(&line, out, sizeof(out));
+	assert_int_equal(strlen(out), sizeof(line.bytes));
+	xb_last_line_add(&line, "\nshort", 6);
+	xb_last_line_get(&line, out, sizeof(out));
+	assert_string_equal(out, "short");
+}
+
 static void
 last_line_is_the_last_that_says_something(void **state)
 {
@@ -238,7 +278,9 @@ main(void)
 		cmocka_unit_test(foreign_bytes_become_printable),
 		cmocka_unit_test(text_that_does_not_fit_ends_in_dots),
 		cmocka_unit_test(bytes_beyond_the_length_are_not_read),
+		cmocka_unit_test(last_line_is_cut_where_it_is_too_long),
 		cmocka_unit_test(last_line_is_the_last_that_says_something),
+		cmocka_unit_test(last_line_of_pieces_is_that_of_the_whole),
 		cmocka_unit_test(nearest_name_is_suggested),
 		cmocka_unit_test(names_too_long_to_compare_are_passed_over),
 		cmocka_unit_test(glob_matches_whole_names),
