@@ -44,6 +44,20 @@ bench() {
 	"$guard" -- "$XFERBENCH" "$@"
 }
 
+# bench_in COMMAND [WORD...] -- ARGUMENT...: xferbench, watched, in a mount namespace of its own, after
+# the shell command with these words as $1 and so on.
+bench_in() {
+	local command=$1 words=()
+	shift
+	while [ "$1" != -- ]; do
+		words+=("$1")
+		shift
+	done
+	shift
+	"$guard" -- unshare --mount --propagation private \
+	    sh -euc "$command; shift ${#words[@]};"' exec "$@"' sh "${words[@]}" "$XFERBENCH" "$@"
+}
+
 # direct ARGUMENT...: xferbench where it has no time to start anything.
 direct() {
 	timeout 60 "$XFERBENCH" "$@"
@@ -202,19 +216,4 @@ start_host() {
 	host=$(id -un)@127.0.0.1:$port
 	awk -v port="$port" '{ print "[127.0.0.1]:" port, $1, $2 }' "$dir/host_key.pub" \
 	    >"$dir/known_hosts"
-}
-
-# The directory that sshd wants as root goes away again when it was not there before.
-note_run_sshd() {
-	had_run_sshd=no
-	if [ -d /run/sshd ]; then
-		had_run_sshd=yes
-	fi
-	export had_run_sshd
-}
-
-restore_run_sshd() {
-	if [ "$had_run_sshd" = no ] && [ -d /run/sshd ]; then
-		rmdir /run/sshd
-	fi
 }

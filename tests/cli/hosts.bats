@@ -8,7 +8,6 @@ load helpers
 
 setup_file() {
 	plain_environment
-	note_run_sshd
 	make_host "$BATS_FILE_TMPDIR/host"
 	# What stands in for the server's login: the test decides what programs the command finds.
 	cat >"$BATS_FILE_TMPDIR/login" <<-'END'
@@ -28,10 +27,6 @@ setup_file() {
 	    --known-hosts "$BATS_FILE_TMPDIR/host/known_hosts" "${byte[@]}" \
 	    --ciphers aes128-ctr "$host" >"$BATS_FILE_TMPDIR/seen/out" 2>&1
 	stop_servers
-}
-
-teardown_file() {
-	restore_run_sshd
 }
 
 setup() {

@@ -7,12 +7,7 @@ load helpers
 
 setup_file() {
 	plain_environment
-	note_run_sshd
 	make_host "$BATS_FILE_TMPDIR/host"
-}
-
-teardown_file() {
-	restore_run_sshd
 }
 
 setup() {
