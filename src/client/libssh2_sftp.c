@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "client/call_limit.h"
 #include "client/libssh2_channel.h"
 
 /*
@@ -45,6 +46,7 @@ struct far {
 	size_t start, end; /* of the bytes in it that are not acknowledged yet */
 	uint64_t pass;     /* of a download: how far it is in the file */
 	uint64_t length;   /* of the file to download; 0: it has none */
+	struct xb_call_limit limit;
 	char printed[200]; /* of a subsystem that is none: what came on stdout */
 	struct xb_last_line said;
 	char complaint[200]; /* and on stderr, in said as it came */
@@ -74,6 +76,8 @@ fail(struct far *far, const char *step, struct xb_err *err)
 {
 	const char *text = NULL;
 
+	if (xb_call_limit_expired(&far->limit) && libssh2_channel_eof(far->s->channel))
+		return xb_fail(err, XB_FAULT_TRIAL, "the far side's sftp server ended early");
 	if (libssh2_session_last_errno(far->s->session) == LIBSSH2_ERROR_SFTP_PROTOCOL)
 		text = status_text(far);
 	else
@@ -273,6 +277,7 @@ push(struct far *far, struct xb_err *err)
 	ssize_t n = 0;
 
 	/* 0 is neither progress nor a reason to wait: it has more to send first. */
+	xb_call_limit_reset(&far->limit, far->transfer->stall_ns);
 	for (int i = 0; i < 2 && n == 0; i++)
 		n = libssh2_sftp_write(far->file, far->buffer + far->start, far->end - far->start);
 	if (n > 0) {
@@ -424,6 +429,7 @@ download_receive(void *ctx, size_t *received, struct xb_err *err)
 	ssize_t n;
 
 	*received = 0;
+	xb_call_limit_reset(&far->limit, far->transfer->stall_ns);
 	do {
 		n = libssh2_sftp_read(far->file, far->buffer, DOWNLOAD_BYTES);
 		io = n == 0 ? take_end(far, err) : XB_IO_DONE;
@@ -471,9 +477,12 @@ xb_libssh2_sftp(struct xb_libssh2 *s, const struct xb_transfer *transfer,
 	if (s->download && transfer->remote_file == NULL)
 		return xb_fail(err, XB_FAULT_TRIAL, "sftp needs a file to download");
 	xb_libssh2_enter(s, XB_PHASE_EXEC);
+	if (!xb_call_limit_init(&far.limit, s->fd, err))
+		return false;
 	far.buffer = xb_calloc(1, s->download ? DOWNLOAD_BYTES : UPLOAD_BYTES);
 	if (start_sftp(&far, err))
 		ok = s->download ? download(&far, outcome, err) : upload(&far, outcome, err);
 	free(far.buffer);
+	xb_call_limit_free(&far.limit);
 	return ok;
 }

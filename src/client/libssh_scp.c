@@ -151,12 +151,15 @@ upload(struct far *far, const struct xb_transfer *transfer, struct xb_outcome *o
 		.ctx = far->s,
 	};
 	const struct due written = { "end of the file", 3, false, transfer->stall_ns, true };
+	struct xb_transfer whole = *transfer;
 
+	/* A file that was announced has to come whole. */
+	whole.time_ns = 0;
 	if (!start_upload(far, transfer, err) || !xb_libssh_ready(far->s, transfer, err))
 		return false;
 	far->s->is_alive = is_scp_alive;
 	far->s->is_alive_ctx = far;
-	if (!xb_stream_upload(transfer, &sink, &outcome->bytes, err)) {
+	if (!xb_stream_upload(&whole, &sink, &outcome->bytes, err)) {
 		explain_broken_stream(far, err);
 		return false;
 	}

@@ -10,9 +10,9 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "client/call_limit.h"
 #include "client/libssh_channel.h"
 #include "client/libssh_session.h"
-#include "client/libssh_watch.h"
 #include "client/stream.h"
 
 /* 0.11 has requests in flight both ways, 0.10 for reads alone: its writes are stop and wait. */
@@ -37,7 +37,7 @@
 /* The file on the far side, and what is under way. */
 struct far {
 	struct xb_libssh *s;
-	struct xb_libssh_watch watch;
+	struct xb_call_limit limit;
 	int64_t stall_ns;
 	sftp_session sftp;
 	sftp_file file;
@@ -65,14 +65,14 @@ struct far {
 static void
 begin_call(struct far *far)
 {
-	xb_libssh_watch_reset(&far->watch, far->stall_ns);
+	xb_call_limit_reset(&far->limit, far->stall_ns);
 }
 
 /* Words for the library's error: the time that was up, what the server said, or how it ended. */
 static bool
 failed(struct far *far, const char *step, struct xb_err *err)
 {
-	if (xb_libssh_watch_expired(&far->watch))
+	if (xb_call_limit_expired(&far->limit))
 		return xb_fail(err, XB_FAULT_TRIAL,
 		    "%s: no answer in time (a longer wait: --stall-timeout)", step);
 	return xb_libssh_fail(far->s, step, err);
@@ -106,7 +106,7 @@ no_server(struct far *far, struct xb_err *err)
 	bool ended;
 
 	xb_text_printable(text, sizeof(text), raw, strlen(raw));
-	if (xb_libssh_watch_expired(&far->watch) || !ssh_is_connected(far->s->session))
+	if (xb_call_limit_expired(&far->limit) || !ssh_is_connected(far->s->session))
 		return failed(far, "sftp subsystem", err);
 	ssh_set_blocking(far->s->session, 0);
 	xb_libssh_hear(far->s, &ears, &ended, &ignored);
@@ -439,7 +439,7 @@ xb_libssh_sftp(struct xb_libssh *s, const struct xb_transfer *transfer, struct x
 	struct far far = { .s = s, .stall_ns = transfer->stall_ns };
 	bool ok = false;
 
-	if (!xb_libssh_watch_init(&far.watch, s->fd, err))
+	if (!xb_call_limit_init(&far.limit, s->fd, err))
 		return false;
 	if (transfer->direction == XB_UPLOAD) {
 		ok = upload(&far, transfer, outcome, err);
@@ -449,7 +449,7 @@ xb_libssh_sftp(struct xb_libssh *s, const struct xb_transfer *transfer, struct x
 		free(far.buffer);
 	}
 	drop_requests(&far);
-	xb_libssh_watch_free(&far.watch);
+	xb_call_limit_free(&far.limit);
 	/* File and session end with the process: a farewell would wait for answers. */
 	return ok;
 }

@@ -122,6 +122,19 @@ time_box_is_filled_but_by_scp(void **state)
 	}
 }
 
+/* What was announced comes whole, whatever the clock says. */
+static void
+upload_by_scp_ends_with_its_size_and_not_with_its_time(void **state)
+{
+	struct xb_transfer transfer = ssh_transfer_of(&server, XB_METHOD_SCP, XB_UPLOAD, &usual);
+	struct ssh_transfer_result result;
+
+	(void)state;
+	transfer.time_ns = 1;
+	result = run(&transfer);
+	ssh_transfer_expect(&result, transfer.size);
+}
+
 static void
 file_is_downloaded_again_and_again_by_exec(void **state)
 {
@@ -319,6 +332,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(every_method_moves_exactly_the_size_either_way),
 		TEST(time_box_is_filled_but_by_scp),
+		TEST(upload_by_scp_ends_with_its_size_and_not_with_its_time),
 		TEST(file_is_downloaded_again_and_again_by_exec),
 		TEST(part_of_a_file_can_be_downloaded),
 		TEST(suite_is_forced_and_read_back),

@@ -1,4 +1,4 @@
-#include "client/libssh_watch.h"
+#include "client/call_limit.h"
 
 #include <signal.h>
 #include <string.h>
@@ -18,12 +18,12 @@ on_time_up(int signo, siginfo_t *info, void *context)
 }
 
 bool
-xb_libssh_watch_init(struct xb_libssh_watch *watch, int fd, struct xb_err *err)
+xb_call_limit_init(struct xb_call_limit *limit, int fd, struct xb_err *err)
 {
 	struct sigaction action;
 	struct sigevent event;
 
-	memset(watch, 0, sizeof(*watch));
+	memset(limit, 0, sizeof(*limit));
 	memset(&action, 0, sizeof(action));
 	action.sa_sigaction = on_time_up;
 	action.sa_flags = SA_SIGINFO | SA_RESTART;
@@ -33,40 +33,40 @@ xb_libssh_watch_init(struct xb_libssh_watch *watch, int fd, struct xb_err *err)
 	event.sigev_signo = SIGRTMIN;
 	event.sigev_value.sival_int = fd;
 	if (sigaction(SIGRTMIN, &action, NULL) != 0 ||
-	    timer_create(CLOCK_MONOTONIC, &event, &watch->timer) != 0)
+	    timer_create(CLOCK_MONOTONIC, &event, &limit->timer) != 0)
 		return xb_fail_errno(err, XB_FAULT_SYSTEM, "timer");
-	watch->made = true;
-	watch->deadline_ns = INT64_MAX;
+	limit->made = true;
+	limit->deadline_ns = INT64_MAX;
 	return true;
 }
 
 void
-xb_libssh_watch_free(struct xb_libssh_watch *watch)
+xb_call_limit_free(struct xb_call_limit *limit)
 {
-	if (watch->made)
-		timer_delete(watch->timer);
-	watch->made = false;
+	if (limit->made)
+		timer_delete(limit->timer);
+	limit->made = false;
 }
 
 void
-xb_libssh_watch_reset(struct xb_libssh_watch *watch, int64_t stall_ns)
+xb_call_limit_reset(struct xb_call_limit *limit, int64_t stall_ns)
 {
 	const int64_t now = xb_clock_ns(), spare = stall_ns / 8;
 	struct itimerspec spec;
 
 	/* The timer runs a little longer than it has to, and most calls need not set it again. */
-	if ((watch->deadline_ns != INT64_MAX && watch->deadline_ns - now >= stall_ns) ||
+	if ((limit->deadline_ns != INT64_MAX && limit->deadline_ns - now >= stall_ns) ||
 	    stall_ns > INT64_MAX / 4)
 		return;
-	watch->deadline_ns = now + stall_ns + spare;
+	limit->deadline_ns = now + stall_ns + spare;
 	memset(&spec, 0, sizeof(spec));
-	spec.it_value.tv_sec = (time_t)(watch->deadline_ns / XB_NS_PER_SECOND);
-	spec.it_value.tv_nsec = (long)(watch->deadline_ns % XB_NS_PER_SECOND);
-	timer_settime(watch->timer, TIMER_ABSTIME, &spec, NULL);
+	spec.it_value.tv_sec = (time_t)(limit->deadline_ns / XB_NS_PER_SECOND);
+	spec.it_value.tv_nsec = (long)(limit->deadline_ns % XB_NS_PER_SECOND);
+	timer_settime(limit->timer, TIMER_ABSTIME, &spec, NULL);
 }
 
 bool
-xb_libssh_watch_expired(const struct xb_libssh_watch *watch)
+xb_call_limit_expired(const struct xb_call_limit *limit)
 {
-	return xb_clock_ns() >= watch->deadline_ns;
+	return xb_clock_ns() >= limit->deadline_ns;
 }
