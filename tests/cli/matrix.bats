@@ -86,6 +86,16 @@ all_measured() {
 	[ "$(stat -c %a /dev/null)" = 666 ]
 }
 
+@test "a time-box is kept by every method and direction of the libraries, round after round" {
+	run --separate-stderr bench --rounds 3 --time 60ms --quiet --export-json "$json" \
+	    --client libssh2,libssh --method exec,scp,sftp --direction both --ciphers aes128-ctr
+	[ "$status" -le 1 ]
+	valid "$json"
+	holds "$json" '[.results[] | select(.cipher == "aes128-ctr" and .status != "unsupported")] |
+	    length >= 6 and all(.status == "measured" and
+	        (.samples | all(.status == "measured" and .bytes > 0)))'
+}
+
 @test "several servers stand beside each other, each with its own rows" {
 	command -v dropbear >/dev/null || [ -x /usr/sbin/dropbear ] || skip "dropbear is not installed"
 	run --separate-stderr bench "${short[@]}" --server openssh,dropbear \
