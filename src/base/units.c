@@ -427,7 +427,7 @@ xb_duration_format(char *out, size_t size, int64_t ns)
 		{ .name = "ns", .scale = 1, .below = UINT64_C(1000) },
 		{ .name = "us", .scale = 1e3, .below = UINT64_C(999500) },
 		{ .name = "ms", .scale = 1e6, .below = UINT64_C(999500000) },
-		{ .name = "s", .scale = 1e9, .below = UINT64_C(59950000000) },
+		{ .name = "s", .scale = 1e9, .below = UINT64_C(119500000000) },
 	};
 	const uint64_t second = XB_NS_PER_SECOND;
 	const uint64_t left = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;

@@ -54,7 +54,7 @@ void xb_figure_format(char *out, size_t size, double value);
  */
 void xb_size_format(char *out, size_t size, uint64_t bytes);
 
-/* Nanoseconds for people: "250 ms", "1 s", "2 min 5 s", "3 h 20 min". */
+/* Nanoseconds for people: "250 ms", "1 s", "108 s", "2 min 5 s", "3 h 20 min". */
 void xb_duration_format(char *out, size_t size, int64_t ns);
 
 #endif
