@@ -253,7 +253,8 @@ heading_text(const struct list *list, const struct xb_run *run, const char *nobo
 		if (target->absent != NULL)
 			fprintf(out, "no %s: %s\n", target->server, target->absent);
 		else
-			fprintf(out, "%s  %s port %u, %s\n", target->name, target->address,
+			fprintf(out, "%s  %s port %u, %s\n", target->name,
+			    target->address != NULL ? target->address : "by its proxy",
 			    target->port, target->offer.banner);
 	}
 	fputs("clients: ", out);

@@ -133,6 +133,8 @@ static const struct {
 } kept[] = {
 	{ XB_OPT_HOST, offsetof(struct xb_options, host) },
 	{ XB_OPT_USER, offsetof(struct xb_options, user) },
+	{ XB_OPT_SSH_CONFIG, offsetof(struct xb_options, ssh_config) },
+	{ XB_OPT_JUMP, offsetof(struct xb_options, jump) },
 	{ XB_OPT_KNOWN_HOSTS, offsetof(struct xb_options, known_hosts) },
 	{ XB_OPT_SERVER, offsetof(struct xb_options, servers) },
 	{ XB_OPT_SSHD, offsetof(struct xb_options, sshd) },
@@ -172,11 +174,15 @@ apply_parsed(struct xb_options *o, enum xb_option option, const char *value, str
 	case XB_OPT_IDENTITY:
 		xb_namelist_add(&o->identities, value, strlen(value));
 		return true;
+	case XB_OPT_SSH_OPTION:
+		xb_namelist_add(&o->ssh_options, value, strlen(value));
+		return true;
 	case XB_OPT_HOST_KEY_CHECK:
 		return parse_policy(value, &o->policy, err);
 	case XB_OPT_DROPBEAR_WINDOW:
 		return parse_window(value, &o->window, err);
 	case XB_OPT_CONNECT_TIMEOUT:
+		o->timeout_given = true;
 		return parse_time("--connect-timeout", value, &o->connect_timeout_ns, err);
 	case XB_OPT_STALL_TIMEOUT:
 		return parse_time("--stall-timeout", value, &o->stall_timeout_ns, err);
@@ -341,6 +347,9 @@ xb_options_free(struct xb_options *o)
 	free(o->host);
 	free(o->user);
 	xb_namelist_free(&o->identities);
+	free(o->ssh_config);
+	xb_namelist_free(&o->ssh_options);
+	free(o->jump);
 	free(o->known_hosts);
 	free(o->sshd);
 	free(o->ciphers);
@@ -366,6 +375,9 @@ xb_options_target(const struct xb_options *o, const char *server, int server_cpu
 		.port = o->port,
 		.user = o->user,
 		.identities = &o->identities,
+		.ssh_config = o->ssh_config,
+		.ssh_options = &o->ssh_options,
+		.jump = o->jump,
 		.policy = o->policy,
 		.known_hosts = o->known_hosts,
 		.server = server,
@@ -374,5 +386,6 @@ xb_options_target(const struct xb_options *o, const char *server, int server_cpu
 		.every_hostkey = o->kex != NULL || o->hostkeys != NULL,
 		.server_cpu = server_cpu,
 		.connect_timeout_ns = o->connect_timeout_ns,
+		.timeout_given = o->timeout_given,
 	};
 }

@@ -23,10 +23,14 @@ struct xb_options {
 	unsigned port;
 	char *user;
 	struct xb_namelist identities;
+	char *ssh_config;               /* -F; NULL: ssh's own files */
+	struct xb_namelist ssh_options; /* -o */
+	char *jump;                     /* -J */
 	enum xb_hostkey_policy policy;
 	char *known_hosts;
 	char *sshd;
 	int64_t connect_timeout_ns;
+	bool timeout_given;
 	int64_t stall_timeout_ns;
 	/* what */
 	char *ciphers; /* NULL: the default */

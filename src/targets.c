@@ -43,7 +43,8 @@ fill_sheet(struct xb_target_sheet *sheet, const struct xb_target *target, const 
 	const struct xb_private_login *login;
 
 	sheet->name = xb_strdup(target->name);
-	sheet->address = xb_strdup(target->peer.address);
+	if (target->proxy.count == 0)
+		sheet->address = xb_strdup(target->peer.address);
 	sheet->port = target->port;
 	sheet->user = xb_strdup(target->user);
 	sheet->is_private = target->server != NULL;
@@ -86,7 +87,9 @@ add(struct xb_targets *targets, const struct xb_target_options *options,
 	targets->targets[targets->count++] = target;
 	if (target != NULL)
 		fill_sheet(xb_run_add_target(run), target, options->server);
-	else
+	if (target != NULL && target->note != NULL)
+		xb_namelist_add_once(&run->notes, target->note);
+	if (target == NULL)
 		fill_absent(xb_run_add_target(run), options->server, &failure);
 	if (target == NULL && why != NULL && why->fault == XB_FAULT_NONE)
 		*why = failure;

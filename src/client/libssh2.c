@@ -49,6 +49,7 @@ transfer(const struct xb_transfer *transfer, struct xb_outcome *outcome, struct 
 	 * farewell. */
 	if (s.fd >= 0)
 		close(s.fd);
+	xb_proxy_end(&s.proxy, ok ? NULL : err);
 	return ok;
 }
 

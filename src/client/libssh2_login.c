@@ -200,6 +200,8 @@ try_agent(struct login *login, bool rsa)
 	struct xb_hostkey blob;
 	char type[64];
 
+	if (agent != NULL && login->s->target->agent != NULL)
+		libssh2_agent_set_identity_path(agent, login->s->target->agent);
 	if (agent == NULL || libssh2_agent_connect(agent) != 0 ||
 	    libssh2_agent_list_identities(agent) != 0) {
 		if (!rsa)

@@ -351,11 +351,13 @@ xb_libssh2_open(struct xb_libssh2 *s, const struct xb_transfer *transfer,
 	int rc;
 
 	xb_libssh2_enter(s, XB_PHASE_CONNECT);
-	s->fd = xb_peer_connect(&target->peer, target->connect_timeout_ns, err);
+	s->fd = xb_target_connect(target, &s->proxy, err);
 	if (s->fd < 0)
 		return false;
 	connected = xb_clock_ns();
-	outcome->connect_seconds = xb_seconds(connected - start);
+	/* A proxy's own time is nobody's: it may have logged in elsewhere first. */
+	if (target->proxy.count == 0)
+		outcome->connect_seconds = xb_seconds(connected - start);
 
 	xb_libssh2_enter(s, XB_PHASE_KEX);
 	libssh2_session_set_blocking(s->session, 0);

@@ -190,6 +190,8 @@ set_basics(const struct xb_libssh *s, struct xb_err *err)
 	    set(s, SSH_OPTIONS_KNOWNHOSTS, "/dev/null", "known_hosts", err) &&
 	    set(s, SSH_OPTIONS_GLOBAL_KNOWNHOSTS, "/dev/null", "known_hosts", err) &&
 	    set(s, SSH_OPTIONS_USER, s->target->user, "user", err) &&
+	    (s->target->agent == NULL ||
+		set(s, SSH_OPTIONS_IDENTITY_AGENT, s->target->agent, "agent", err)) &&
 	    set(s, SSH_OPTIONS_FD, &s->fd, "socket", err);
 }
 
@@ -406,11 +408,13 @@ xb_libssh_open(struct xb_libssh *s, const struct xb_transfer *transfer, struct x
 	int64_t start = xb_clock_ns(), connected, keyed;
 
 	xb_libssh_enter(s, XB_PHASE_CONNECT);
-	s->fd = xb_peer_connect(&target->peer, target->connect_timeout_ns, err);
+	s->fd = xb_target_connect(target, &s->proxy, err);
 	if (s->fd < 0)
 		return false;
 	connected = xb_clock_ns();
-	outcome->connect_seconds = xb_seconds(connected - start);
+	/* A proxy's own time is nobody's: it may have logged in elsewhere first. */
+	if (target->proxy.count == 0)
+		outcome->connect_seconds = xb_seconds(connected - start);
 
 	xb_libssh_enter(s, XB_PHASE_KEX);
 	if (!exchange_keys(s, transfer->suite, connected + target->connect_timeout_ns,

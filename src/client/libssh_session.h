@@ -7,6 +7,7 @@
 
 #include "client/client.h"
 #include "client/stream.h"
+#include "target/proxy.h"
 
 struct xb_err;
 struct xb_target;
@@ -18,12 +19,13 @@ struct xb_libssh {
 	ssh_session session;
 	ssh_channel channel; /* NULL: none yet */
 	int fd;
-	bool broken;         /* a write failed, rather than stalled */
-	int64_t progress_ns; /* when payload last moved */
-	uint64_t bytes;      /* that the library had taken, then */
-	uint64_t flushed;    /* to the socket, then */
-	int queued;          /* in the socket's send queue, then */
-	uint32_t window;     /* granted by the far side, then */
+	struct xb_proxy proxy; /* whose end fd is, where there is one */
+	bool broken;           /* a write failed, rather than stalled */
+	int64_t progress_ns;   /* when payload last moved */
+	uint64_t bytes;        /* that the library had taken, then */
+	uint64_t flushed;      /* to the socket, then */
+	int queued;            /* in the socket's send queue, then */
+	uint32_t window;       /* granted by the far side, then */
 	/*
 	 * Asked while nothing moves, a few times a second: false with err set (XB_FAULT_TRIAL) when
 	 * the far side has ended and nothing ever will. The library's writes see that late. NULL:

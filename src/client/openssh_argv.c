@@ -147,6 +147,27 @@ add_target(struct xb_openssh_argv *argv, const struct xb_target *target)
 		add_options(argv, private_target);
 }
 
+/* What the user would say to ssh comes after what decides about the measurement: the first counts. */
+static void
+add_users(struct xb_openssh_argv *argv, const struct xb_target *target)
+{
+	if (target->jump != NULL) {
+		add(argv, "-J");
+		add(argv, target->jump);
+	}
+	for (size_t i = 0; i < target->ssh_options.count; i++) {
+		add(argv, "-o");
+		add(argv, target->ssh_options.names[i]);
+	}
+}
+
+/* The name by which ssh finds the same configuration. */
+static const char *
+ssh_host(const struct xb_target *target)
+{
+	return target->ssh_host != NULL ? target->ssh_host : target->host;
+}
+
 /* What all three take in the same form. verbose: what the log says of these files, "none". */
 static void
 add_all(struct xb_openssh_argv *argv, const struct xb_openssh_programs *programs,
@@ -155,6 +176,9 @@ add_all(struct xb_openssh_argv *argv, const struct xb_openssh_programs *programs
 	if (transfer->target->server != NULL) {
 		add(argv, "-F");
 		add(argv, "none");
+	} else if (transfer->target->ssh_config != NULL) {
+		add(argv, "-F");
+		add(argv, transfer->target->ssh_config);
 	}
 	add_options(argv, common);
 	if (programs->session_options) {
@@ -163,6 +187,7 @@ add_all(struct xb_openssh_argv *argv, const struct xb_openssh_programs *programs
 	}
 	add_suite(argv, transfer->suite);
 	add_target(argv, transfer->target);
+	add_users(argv, transfer->target);
 }
 
 void
@@ -176,7 +201,7 @@ xb_openssh_argv_ssh(struct xb_openssh_argv *argv, const struct xb_openssh_progra
 	else if (programs->session_options)
 		add_value(argv, "SessionType", "default");
 	add(argv, "--");
-	add(argv, transfer->target->host);
+	add(argv, ssh_host(transfer->target));
 	if (command != NULL)
 		add(argv, command);
 }
@@ -217,7 +242,7 @@ void
 xb_openssh_argv_scp(struct xb_openssh_argv *argv, const struct xb_openssh_programs *programs,
     const struct xb_transfer *transfer, const char *file)
 {
-	char *host = bracketed(transfer->target->host), *path;
+	char *host = bracketed(ssh_host(transfer->target)), *path;
 
 	add(argv, programs->scp);
 	/* It tells when the transfer begins and ends. */
@@ -255,7 +280,7 @@ xb_openssh_argv_sftp(struct xb_openssh_argv *argv, const struct xb_openssh_progr
 	add(argv, programs->ssh);
 	add_all(argv, programs, transfer, "none");
 	add(argv, "--");
-	add_owned(argv, bracketed(transfer->target->host));
+	add_owned(argv, bracketed(ssh_host(transfer->target)));
 }
 
 void

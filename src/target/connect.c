@@ -65,6 +65,13 @@ xb_connect_is_local(int fd, const struct sockaddr *peer)
 int
 xb_connect(const struct sockaddr *addr, socklen_t addr_len, int64_t deadline_ns)
 {
+	return xb_connect_from(NULL, 0, addr, addr_len, deadline_ns);
+}
+
+int
+xb_connect_from(const struct sockaddr *from, socklen_t from_len, const struct sockaddr *addr,
+    socklen_t addr_len, int64_t deadline_ns)
+{
 	const int one = 1;
 	int fd = socket(addr->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct pollfd pfd = { .fd = fd, .events = POLLOUT };
@@ -75,9 +82,12 @@ xb_connect(const struct sockaddr *addr, socklen_t addr_len, int64_t deadline_ns)
 		return -1;
 	/* Only latency depends on it: a socket without it is still of use. */
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	if (connect(fd, addr, addr_len) == 0)
+	if (from_len > 0 && bind(fd, from, from_len) != 0)
+		error = errno;
+	else if (connect(fd, addr, addr_len) == 0)
 		return fd;
-	error = errno;
+	else
+		error = errno;
 	if (error == EINPROGRESS) {
 		error = 0;
 		while (error == 0 && xb_signals_poll(&pfd, 1, deadline_ns) <= 0) {
@@ -105,7 +115,8 @@ xb_peer_connect(const struct xb_peer *peer, int64_t timeout_ns, struct xb_err *e
 	const struct sockaddr_in *v4 = addr;
 	const struct sockaddr_in6 *v6 = addr;
 	unsigned port = ntohs(peer->addr.ss_family == AF_INET6 ? v6->sin6_port : v4->sin_port);
-	int fd = xb_connect(addr, peer->addr_len, deadline);
+	const void *from = &peer->from;
+	int fd = xb_connect_from(from, peer->from_len, addr, peer->addr_len, deadline);
 
 	if (fd >= 0)
 		return fd;

@@ -11,6 +11,10 @@
  */
 int xb_connect(const struct sockaddr *addr, socklen_t addr_len, int64_t deadline_ns);
 
+/* The same, from an address of this machine; from_len 0: any. */
+int xb_connect_from(const struct sockaddr *from, socklen_t from_len, const struct sockaddr *addr,
+    socklen_t addr_len, int64_t deadline_ns);
+
 /* True when the connected socket's peer is loopback or one of this machine's own addresses. */
 bool xb_connect_is_local(int fd, const struct sockaddr *peer);
 

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "model/namelist.h"
 #include "target/known_hosts.h"
+#include "target/revoked.h"
 #include "target/target.h"
 
 #define SSH_PORT 22
@@ -22,6 +23,21 @@ struct facts {
 	char port_option[16]; /* "-p 2222 ", "" */
 };
 
+/* The port is part of the name in known_hosts, unless that has an alias. */
+static bool
+is_on_port(const struct xb_target *target)
+{
+	return target->port != SSH_PORT && target->hostkey_alias == NULL;
+}
+
+static char *
+lookup_name(const struct xb_target *target)
+{
+	if (target->hostkey_alias != NULL)
+		return xb_known_hosts_name(target->hostkey_alias, SSH_PORT);
+	return xb_known_hosts_name(target->host, target->port);
+}
+
 /*
  * As ssh does, a key that is known for the host without a port is good for its other ports, when
  * nothing is known for that port itself. Addresses do not count, ssh's CheckHostIP being off by
@@ -35,7 +51,7 @@ look_up(const struct xb_target *target, const char *lookup, const struct xb_host
 	char *name;
 
 	xb_known_hosts_lookup(&target->known_hosts, lookup, NULL, key, found);
-	if (target->port == SSH_PORT || found->verdict == XB_KNOWN_MATCH ||
+	if (!is_on_port(target) || found->verdict == XB_KNOWN_MATCH ||
 	    found->verdict == XB_KNOWN_OTHER || found->verdict == XB_KNOWN_REVOKED)
 		return;
 	name = xb_known_hosts_name(target->host, SSH_PORT);
@@ -62,7 +78,7 @@ gather(const struct xb_target *target, const char *lookup, const struct xb_hostk
 		xb_text_printable(facts->file, sizeof(facts->file), found->file,
 		    strlen(found->file));
 	facts->line = found->line;
-	if (target->port == SSH_PORT) {
+	if (!is_on_port(target)) {
 		snprintf(facts->lookup, sizeof(facts->lookup), "%.100s", lookup);
 	} else {
 		snprintf(facts->lookup, sizeof(facts->lookup), "'%.100s'", lookup);
@@ -140,9 +156,14 @@ xb_target_check_hostkey(const struct xb_target *target, const struct xb_hostkey 
 	char *lookup;
 	bool ok = false;
 
+	/* As with ssh, whatever the policy. */
+	if (target->revoked != NULL && !xb_revoked_check(target->revoked, key, err)) {
+		xb_err_prefix(err, target->host);
+		return false;
+	}
 	if (target->policy == XB_HOSTKEY_OFF)
 		return true;
-	lookup = xb_known_hosts_name(target->host, target->port);
+	lookup = lookup_name(target);
 	look_up(target, lookup, key, &found);
 	gather(target, lookup, key, &found, &facts);
 	switch (found.verdict) {
@@ -187,10 +208,10 @@ xb_target_hostkey_types(const struct xb_target *target, struct xb_namelist *type
 
 	if (target->policy == XB_HOSTKEY_OFF)
 		return;
-	lookup = xb_known_hosts_name(target->host, target->port);
+	lookup = lookup_name(target);
 	xb_known_hosts_types(&target->known_hosts, lookup, &known);
 	free(lookup);
-	if (known.count == 0 && target->port != SSH_PORT) {
+	if (known.count == 0 && is_on_port(target)) {
 		lookup = xb_known_hosts_name(target->host, SSH_PORT);
 		xb_known_hosts_types(&target->known_hosts, lookup, &known);
 		free(lookup);

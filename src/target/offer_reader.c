@@ -19,6 +19,7 @@
 #include "model/offer.h"
 #include "target/connect.h"
 #include "target/kexinit.h"
+#include "target/proxy.h"
 
 #define IDENT "SSH-2.0-xferbench\r\n"
 
@@ -49,7 +50,9 @@ struct event {
 struct job {
 	const char *host;
 	unsigned port;
+	const struct xb_route *route;
 	int64_t deadline_ns;
+	int log_fd; /* what the proxy says, in memory; -1: no proxy */
 };
 
 /* What the worker reported, as far as it came. */
@@ -86,6 +89,30 @@ tell(int out_fd, const struct event *event)
 		_exit(1);
 }
 
+/* Binds our end where the user wants it; what is bound is told with the peer. */
+static int
+connect_to(const struct job *job, const struct addrinfo *to, struct xb_peer *peer, int64_t limit)
+{
+	const struct addrinfo hints = {
+		.ai_family = to->ai_family,
+		.ai_socktype = SOCK_STREAM,
+		.ai_flags = AI_PASSIVE,
+	};
+	struct addrinfo *own = NULL;
+	const void *from = &peer->from;
+
+	if (job->route->bind_address != NULL) {
+		if (getaddrinfo(job->route->bind_address, NULL, &hints, &own) != 0) {
+			errno = EADDRNOTAVAIL;
+			return -1;
+		}
+		memcpy(&peer->from, own->ai_addr, own->ai_addrlen);
+		peer->from_len = own->ai_addrlen;
+		freeaddrinfo(own);
+	}
+	return xb_connect_from(from, peer->from_len, to->ai_addr, to->ai_addrlen, limit);
+}
+
 /*
  * Tries the addresses in turn. One that does not answer gets its share of the time that is left;
  * the last one has no limit here, because the parent ends us at the deadline.
@@ -109,7 +136,7 @@ connect_to_any(const struct job *job, int out_fd, const struct addrinfo *list)
 		limit = INT64_MAX;
 		if (left > 1)
 			limit = now + (job->deadline_ns - now) / (int64_t)left;
-		fd = xb_connect(list->ai_addr, list->ai_addrlen, limit);
+		fd = connect_to(job, list, &event.peer, limit);
 		if (fd >= 0)
 			break;
 		event.kind = EVENT_REFUSED;
@@ -152,16 +179,42 @@ relay(int fd, int out_fd)
 	free(said);
 }
 
+/* The proxy's last line goes to where the parent reads it once we have ended. */
+static void
+work_proxied(int out_fd, const struct job *job)
+{
+	struct event event;
+	struct xb_proxy proxy = { .pid = 0 };
+	struct xb_err ignored = { .fault = XB_FAULT_NONE };
+	int fd = xb_proxy_start(job->route->proxy, job->log_fd, &proxy, &ignored);
+
+	if (fd < 0)
+		return;
+	memset(&event, 0, sizeof(event));
+	event.kind = EVENT_CONNECTED;
+	tell(out_fd, &event);
+	relay(fd, out_fd);
+	close(fd);
+	xb_proxy_end(&proxy, NULL);
+}
+
 static void
 work(int out_fd, void *ctx)
 {
 	const struct job *job = ctx;
-	const struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
+	const struct addrinfo hints = {
+		.ai_family = job->route->family,
+		.ai_socktype = SOCK_STREAM,
+	};
 	struct addrinfo *list = NULL;
 	struct event event;
 	char port[16];
 	int fd, code;
 
+	if (job->route->proxy != NULL) {
+		work_proxied(out_fd, job);
+		return;
+	}
 	snprintf(port, sizeof(port), "%u", job->port);
 	code = getaddrinfo(job->host, port, &hints, &list);
 	if (code != 0) {
@@ -365,7 +418,9 @@ is_our_fault(const struct xb_worker_result *result, struct xb_err *err)
 static void
 name_place(char *out, size_t size, const struct job *job, const struct report *report)
 {
-	if (!report->connected || strcmp(job->host, report->peer.address) == 0)
+	if (job->route->proxy != NULL)
+		snprintf(out, size, "%.100s port %u (by its proxy)", job->host, job->port);
+	else if (!report->connected || strcmp(job->host, report->peer.address) == 0)
 		snprintf(out, size, "%.100s port %u", job->host, job->port);
 	else
 		snprintf(out, size, "%.100s port %u (%s)", job->host, job->port,
@@ -376,8 +431,23 @@ bool
 xb_offer_read(const char *host, unsigned port, int64_t timeout_ns, struct xb_peer *peer,
     struct xb_offer *offer, struct xb_err *err)
 {
+	const struct xb_route route = { .host = host, .port = port, .family = AF_UNSPEC };
+
+	return xb_offer_read_by(&route, timeout_ns, peer, offer, err);
+}
+
+bool
+xb_offer_read_by(const struct xb_route *route, int64_t timeout_ns, struct xb_peer *peer,
+    struct xb_offer *offer, struct xb_err *err)
+{
 	const int64_t now = xb_clock_ns();
-	struct job job = { .host = host, .port = port, .deadline_ns = INT64_MAX };
+	struct job job = {
+		.host = route->host,
+		.port = route->port,
+		.route = route,
+		.deadline_ns = INT64_MAX,
+		.log_fd = -1,
+	};
 	struct xb_worker worker = { .work = work, .ctx = &job };
 	struct xb_worker_result result;
 	struct report report;
@@ -389,6 +459,8 @@ xb_offer_read(const char *host, unsigned port, int64_t timeout_ns, struct xb_pee
 	if (timeout_ns < INT64_MAX - now)
 		job.deadline_ns = now + timeout_ns;
 	worker.deadline_ns = job.deadline_ns;
+	if (route->proxy != NULL && (job.log_fd = xb_proxy_log(err)) < 0)
+		goto out;
 	xb_duration_format(within, sizeof(within), timeout_ns);
 	xb_worker_run(&worker, out, size, &result, err);
 	if (is_our_fault(&result, err))
@@ -406,6 +478,11 @@ xb_offer_read(const char *host, unsigned port, int64_t timeout_ns, struct xb_pee
 	else if (state == XB_KEXINIT_MORE)
 		explain_no_offer(&report, where, result.end, within, err);
 out:
+	if (job.log_fd >= 0) {
+		if (state != XB_KEXINIT_DONE)
+			xb_proxy_add_words(job.log_fd, err);
+		close(job.log_fd);
+	}
 	free(out);
 	return state == XB_KEXINIT_DONE;
 }
