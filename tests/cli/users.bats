@@ -146,3 +146,34 @@ through_sudo() {
 	ended 4
 	[ "$(cat "$shared/home/json")" = old ]
 }
+
+# gives_rights: skips where the files of these tests cannot give rights away.
+gives_rights() {
+	case ,$(findmnt -n -o OPTIONS -T "$shared"), in
+	*,nosuid,*) skip "the temporary directory is mounted nosuid" ;;
+	esac
+}
+
+# refuses_as_installed: the program, whose file gives rights away, runs for nobody.
+refuses_as_installed() {
+	run as 61234 --version
+	ended 2
+	says "refuses to run setuid, setgid or with file capabilities"
+}
+
+@test "a program that is installed setuid or setgid refuses to run" {
+	gives_rights
+	chmod 4755 "$shared/xferbench"
+	refuses_as_installed
+	chmod 2755 "$shared/xferbench"
+	refuses_as_installed
+	chmod 755 "$shared/xferbench"
+	run -0 as 61234 --version
+}
+
+@test "a program that is installed with file capabilities refuses to run" {
+	gives_rights
+	command -v setcap >/dev/null || skip "no setcap"
+	setcap cap_chown=ep "$shared/xferbench" || skip "no right to give a file capabilities"
+	refuses_as_installed
+}
