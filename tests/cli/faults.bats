@@ -179,10 +179,10 @@ failed_and_went_on() {
 	printf '#!/bin/sh\n' >"$BATS_TEST_TMPDIR/wc"
 	chmod +x "$BATS_TEST_TMPDIR"/{cat,login,wc}
 	start_host "$dir" "ForceCommand $BATS_TEST_TMPDIR/login"
-	run bench "${login[@]}" "${one[@]}" --time 4s --stall-timeout 1s --ciphers aes128-ctr \
+	run bench "${login[@]}" "${one[@]}" --time 6s --stall-timeout 1500ms --ciphers aes128-ctr \
 	    --export-json "$json" "$host"
 	ended 0
-	holds "$json" 'row("aes128-ctr") | .status == "measured" and .samples[0].seconds >= 4'
+	holds "$json" 'row("aes128-ctr") | .status == "measured" and .samples[0].seconds >= 6'
 }
 
 @test "a far side that never begins is left after the stall time-out, keepalives or not" {

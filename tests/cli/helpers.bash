@@ -174,11 +174,12 @@ sshd_with() {
 	chmod +x "$file"
 }
 
-# make_host DIRECTORY: keys and configuration of a real SSH server for the current user, and a
-# known_hosts line in which PORT stands for its port.
+# make_host DIRECTORY: keys and configuration of a real SSH server for the current user. Its shells find
+# an empty home, because the user's own profile may take a second; an account's other files are not
+# needed. A SetEnv line of a test comes first and has to name HOME as well.
 make_host() {
 	local dir=$1 pam=no
-	mkdir -p "$dir"
+	mkdir -p "$dir/home"
 	ssh-keygen -q -t ed25519 -N '' -C host -f "$dir/host_key"
 	ssh-keygen -q -t ed25519 -N '' -C user -f "$dir/user_key"
 	cp "$dir/user_key.pub" "$dir/authorized_keys"
@@ -195,6 +196,7 @@ make_host() {
 		StrictModes no
 		PidFile none
 		PrintMotd no
+		SetEnv HOME=$dir/home
 		LogLevel DEBUG1
 		UsePAM $pam
 	END

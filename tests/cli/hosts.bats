@@ -170,7 +170,7 @@ fingerprint() {
 	start_far
 	run bench "${login[@]}" "${tiny[@]}" "$host" --ciphers aes128-ctr
 	ended 3
-	says "the far side lost data" "8388608 of 8388625"
+	says "the far side lost data" "counted 8388608 of"
 }
 
 @test "a sink that ends early, even with status 0, has no rate" {
@@ -181,8 +181,7 @@ fingerprint() {
 	far_program wc </dev/null
 	start_far
 	run bench "${login[@]}" "$host" --ciphers aes128-ctr "${one[@]}" --method exec --size 50MB \
-	    --stall-timeout 1s \
-	    --export-json "$json"
+	    --stall-timeout 5s --export-json "$json"
 	ended 1
 	valid "$json"
 	holds "$json" 'row("aes128-ctr") | .status == "failed" and .rate == null and

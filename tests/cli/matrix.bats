@@ -8,7 +8,6 @@ load helpers
 setup_file() {
 	plain_environment
 	make_host "$BATS_FILE_TMPDIR/host"
-	mkdir "$BATS_FILE_TMPDIR/home"
 }
 
 setup() {
@@ -26,11 +25,6 @@ teardown() {
 # need_legacy: what old ciphers are measured against.
 need_legacy() {
 	/usr/bin/python3 -c 'import asyncssh' 2>/dev/null || skip "asyncssh is not installed"
-}
-
-# start_plain_host [LINE...]: a real server whose shells find an empty home.
-start_plain_host() {
-	start_host "$dir" "SetEnv HOME=$BATS_FILE_TMPDIR/home" "$@"
 }
 
 # all_measured: every result has a rate.
@@ -194,7 +188,7 @@ all_measured() {
 }
 
 @test "where sftp is forced, auto takes it and names it, and exec has its reason" {
-	start_plain_host 'ForceCommand internal-sftp' 'Subsystem sftp internal-sftp'
+	start_host "$dir" 'ForceCommand internal-sftp' 'Subsystem sftp internal-sftp'
 	run --separate-stderr bench --rounds 1 --time 100ms --export-json "$json" "${login[@]}" \
 	    --ciphers aes128-ctr "$host"
 	ended 0
@@ -210,7 +204,7 @@ all_measured() {
 }
 
 @test "as negotiated, each client and target choose by themselves, and it is told what" {
-	start_plain_host 'Ciphers aes256-ctr,aes128-ctr'
+	start_host "$dir" 'Ciphers aes256-ctr,aes128-ctr'
 	run --separate-stderr bench "${short[@]}" "${login[@]}" --ciphers aes128-ctr "$host"
 	ended 0
 	all_measured
@@ -253,7 +247,7 @@ all_measured() {
 }
 
 @test "a download from a real host reads the file that was named, and scp and sftp ask for one" {
-	start_plain_host 'Subsystem sftp internal-sftp'
+	start_host "$dir" 'Subsystem sftp internal-sftp'
 	head -c 200000 /dev/urandom >"$BATS_TEST_TMPDIR/remote"
 	run --separate-stderr bench --rounds 1 --size 1M --quiet --export-json "$json" "${login[@]}" \
 	    --direction download --method scp,sftp --client openssh,libssh2 --ciphers aes128-ctr \
@@ -269,12 +263,11 @@ all_measured() {
 }
 
 @test "a source that ends early is a failed sample with its count" {
-	start_plain_host
 	# In the place of dd is one that writes less than it is asked to.
 	mkdir "$BATS_TEST_TMPDIR/bin"
 	printf '#!/bin/sh\nexec /usr/bin/dd if=/dev/zero bs=1000 count=100\n' >"$BATS_TEST_TMPDIR/bin/dd"
 	chmod +x "$BATS_TEST_TMPDIR/bin/dd"
-	start_host "$dir" "SetEnv HOME=$BATS_FILE_TMPDIR/home PATH=$BATS_TEST_TMPDIR/bin:/usr/bin:/bin"
+	start_host "$dir" "SetEnv HOME=$dir/home PATH=$BATS_TEST_TMPDIR/bin:/usr/bin:/bin"
 	run --separate-stderr bench --rounds 1 --time 300ms --quiet --export-json "$json" "${login[@]}" \
 	    --direction download --client openssh,libssh2 --ciphers aes128-ctr "$host"
 	[ "$status" -ne 0 ]
@@ -296,14 +289,13 @@ all_measured() {
 }
 
 @test "a sink that ends in mid-stream is seen at once, not by a time-out" {
-	start_plain_host
 	mkdir "$BATS_TEST_TMPDIR/bin"
 	# In the place of cat is one that reads a little, and of scp one that never reads the file.
 	printf '#!/bin/sh\nexec /usr/bin/head -c 100000\n' >"$BATS_TEST_TMPDIR/bin/cat"
 	printf '#!/bin/sh\nprintf "\\0\\0"; exec /usr/bin/head -c 100000 >/dev/null\n' \
 	    >"$BATS_TEST_TMPDIR/bin/scp"
 	chmod +x "$BATS_TEST_TMPDIR/bin"/*
-	start_host "$dir" "SetEnv HOME=$BATS_FILE_TMPDIR/home PATH=$BATS_TEST_TMPDIR/bin:/usr/bin:/bin"
+	start_host "$dir" "SetEnv HOME=$dir/home PATH=$BATS_TEST_TMPDIR/bin:/usr/bin:/bin"
 	SECONDS=0
 	run --separate-stderr bench --rounds 1 --time 20s --quiet --export-json "$json" "${login[@]}" \
 	    --stall-timeout 50s --client libssh2,libssh --ciphers aes128-ctr "$host"
