@@ -75,19 +75,16 @@ xb_connect_from(const struct sockaddr *from, socklen_t from_len, const struct so
 	const int one = 1;
 	int fd = socket(addr->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct pollfd pfd = { .fd = fd, .events = POLLOUT };
-	int error = 0;
-	socklen_t len = sizeof(error);
+	socklen_t len = sizeof(int);
+	int error;
 
 	if (fd < 0)
 		return -1;
 	/* Only latency depends on it: a socket without it is still of use. */
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	if (from_len > 0 && bind(fd, from, from_len) != 0)
-		error = errno;
-	else if (connect(fd, addr, addr_len) == 0)
+	if ((from_len == 0 || bind(fd, from, from_len) == 0) && connect(fd, addr, addr_len) == 0)
 		return fd;
-	else
-		error = errno;
+	error = errno;
 	if (error == EINPROGRESS) {
 		error = 0;
 		while (error == 0 && xb_signals_poll(&pfd, 1, deadline_ns) <= 0) {
