@@ -277,7 +277,6 @@ push(struct far *far, struct xb_err *err)
 	ssize_t n = 0;
 
 	/* 0 is neither progress nor a reason to wait: it has more to send first. */
-	xb_call_limit_reset(&far->limit, far->transfer->stall_ns);
 	for (int i = 0; i < 2 && n == 0; i++)
 		n = libssh2_sftp_write(far->file, far->buffer + far->start, far->end - far->start);
 	if (n > 0) {
@@ -429,6 +428,7 @@ download_receive(void *ctx, size_t *received, struct xb_err *err)
 	ssize_t n;
 
 	*received = 0;
+	/* Only here: a wait for the socket of an upload to a slow far side may well take longer. */
 	xb_call_limit_reset(&far->limit, far->transfer->stall_ns);
 	do {
 		n = libssh2_sftp_read(far->file, far->buffer, DOWNLOAD_BYTES);
