@@ -40,11 +40,14 @@ transfer(const struct xb_transfer *transfer, struct xb_outcome *outcome, struct 
 	bool ok = false;
 
 	outcome->session_cpu_seconds = NAN;
-	if (libssh2_init(0) != 0 || (s.session = libssh2_session_init()) == NULL)
+	if (libssh2_init(0) != 0 ||
+	    (s.session = libssh2_session_init_ex(NULL, NULL, NULL, &s.wire)) == NULL) {
 		xb_fail(err, XB_FAULT_SYSTEM, "libssh2 %s does not start", libssh2_version(0));
-	else
+	} else {
+		xb_wire_count(s.session);
 		ok =
 		    xb_libssh2_open(&s, transfer, outcome, err) && move(&s, transfer, outcome, err);
+	}
 	/* The process ends now, and with it the socket: a hostile server cannot keep us in a clean
 	 * farewell. */
 	if (s.fd >= 0)

@@ -16,7 +16,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "client/client.h"
-#include "client/wire.h"
 #include "model/cipher.h"
 #include "model/namelist.h"
 #include "target/target.h"
@@ -297,7 +296,7 @@ bool
 xb_libssh2_ready(struct xb_libssh2 *s, const struct xb_transfer *transfer, struct xb_err *err)
 {
 	xb_libssh2_enter(s, XB_PHASE_STREAM);
-	s->wire = s->download ? xb_wire_received(s->fd) : xb_wire_sent(s->fd);
+	s->wire_at_ready = s->wire;
 	if (!transfer->on_ready(transfer->ctx))
 		return xb_fail(err, XB_FAULT_TRIAL, "another stream has failed");
 	/* The wait for the others is nobody's stall. */
@@ -319,26 +318,16 @@ waiting(const struct xb_libssh2 *s)
 void
 xb_libssh2_end(struct xb_libssh2 *s, const struct xb_transfer *transfer, struct xb_outcome *outcome)
 {
-	uint64_t wire, in_socket = 0;
-	int queued;
-
 	transfer->on_end(transfer->ctx);
-	wire = s->download ? xb_wire_received(s->fd) : xb_wire_sent(s->fd);
-	if (wire < s->wire)
+	if (!s->download) {
+		outcome->wire_bytes = s->wire.sent - s->wire_at_ready.sent;
 		return;
-	outcome->wire_bytes = wire - s->wire;
-	if (!s->download || outcome->bytes == 0)
-		return;
-	if (ioctl(s->fd, FIONREAD, &queued) == 0 && queued > 0)
-		in_socket = (uint64_t)queued;
-	/*
-	 * What lies in the socket is not counted at all; of what the library has, the payload's
-	 * share.
-	 */
-	if (outcome->wire_bytes > in_socket)
-		outcome->wire_bytes -= in_socket;
-	outcome->wire_bytes = (uint64_t)((double)outcome->wire_bytes * (double)outcome->bytes /
-	    (double)(outcome->bytes + waiting(s)));
+	}
+	/* Of what the library has read beyond what was taken, the payload's share. */
+	outcome->wire_bytes = s->wire.received - s->wire_at_ready.received;
+	if (outcome->bytes > 0)
+		outcome->wire_bytes = (uint64_t)((double)outcome->wire_bytes *
+		    (double)outcome->bytes / (double)(outcome->bytes + waiting(s)));
 }
 
 bool

@@ -7,6 +7,7 @@
 
 #include "client/client.h"
 #include "client/stream.h"
+#include "client/wire.h"
 #include "target/proxy.h"
 
 struct xb_err;
@@ -19,14 +20,15 @@ struct xb_libssh2 {
 	LIBSSH2_SESSION *session;
 	LIBSSH2_CHANNEL *channel; /* that the payload takes, once it is open */
 	int fd;
-	struct xb_proxy proxy; /* whose end fd is, where there is one */
-	bool download;         /* the payload's direction */
-	bool broken;           /* a write failed, rather than stalled */
-	int64_t progress_ns;   /* when payload last moved */
-	uint64_t bytes;        /* that the library had taken or given, then */
-	int queued;            /* in the socket's send queue, then */
-	unsigned long window;  /* granted by the far side, then */
-	uint64_t wire; /* what the socket had carried in the payload's direction, at ready */
+	struct xb_proxy proxy;        /* whose end fd is, where there is one */
+	bool download;                /* the payload's direction */
+	bool broken;                  /* a write failed, rather than stalled */
+	int64_t progress_ns;          /* when payload last moved */
+	uint64_t bytes;               /* that the library had taken or given, then */
+	int queued;                   /* in the socket's send queue, then */
+	unsigned long window;         /* granted by the far side, then */
+	struct xb_wire wire;          /* what the socket has carried */
+	struct xb_wire wire_at_ready; /* likewise, at ready */
 	/*
 	 * Asked while nothing moves, a few times a second: false with err set (XB_FAULT_TRIAL) when
 	 * the far side has ended and nothing ever will. The library's writes do not see that. NULL:

@@ -1,14 +1,17 @@
 #ifndef XB_CLIENT_WIRE_H
 #define XB_CLIENT_WIRE_H
 
+#include <libssh2.h>
 #include <stdint.h>
 
-/*
- * Bytes of a TCP connection as its own end counts them, headers of TCP and below left out: those
- * that the other end has acknowledged, and those that came from it. 0: unknown (not TCP, or the
- * system does not tell). Only differences mean something: the handshake's bytes are in.
- */
-uint64_t xb_wire_sent(int fd);
-uint64_t xb_wire_received(int fd);
+/* Bytes of one session on the wire, as the library writes and reads them: encrypted, headers of TCP
+ * and below left out. What the kernel still holds belongs to neither. */
+struct xb_wire {
+	uint64_t sent;
+	uint64_t received;
+};
+
+/* Counts from now on, for a session that was made with wire as its abstract pointer. */
+void xb_wire_count(LIBSSH2_SESSION *session);
 
 #endif

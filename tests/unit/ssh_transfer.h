@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/units.h"
 #include "client/client.h"
 
 /*
@@ -14,6 +15,13 @@
 
 /* No multiple of any buffer, packet or window. */
 #define SSH_TRANSFER_SIZE UINT64_C(1000003)
+
+/*
+ * The patience for where something is stuck, and how a reason words it. Long enough for the steps
+ * before that, with sanitizers and on a busy machine.
+ */
+#define SSH_TRANSFER_SHORT_NS (2 * XB_NS_PER_SECOND)
+#define SSH_TRANSFER_SHORT "2 s"
 
 /* A private sshd, something to send, and a file to download. */
 struct ssh_transfer_server {

@@ -249,9 +249,9 @@ download_that_stalls_is_ended_and_told(void **state)
 		struct xb_transfer transfer = transfer_of(methods[m], XB_DOWNLOAD);
 		struct ssh_transfer_result result;
 
-		transfer.stall_ns = 700 * XB_NS_PER_MS;
+		transfer.stall_ns = SSH_TRANSFER_SHORT_NS;
 		result = run(&transfer);
-		expect(&result, "the server sent no data for 700 ms after 500 kB");
+		expect(&result, "the server sent no data for " SSH_TRANSFER_SHORT " after 500 kB");
 		assert_int_equal(result.phase, XB_PHASE_STREAM);
 	}
 	far_side_options("");
@@ -329,9 +329,9 @@ sftp_that_stalls_is_ended_and_told(void **state)
 
 		transfer.size = 0;
 		transfer.time_ns = 60 * XB_NS_PER_SECOND;
-		transfer.stall_ns = 700 * XB_NS_PER_MS;
+		transfer.stall_ns = SSH_TRANSFER_SHORT_NS;
 		result = run(&transfer);
-		expect(&result, "data for 700 ms after");
+		expect(&result, "data for " SSH_TRANSFER_SHORT " after");
 		assert_int_equal(result.readies, 1);
 	}
 	far_side_options("");
@@ -340,8 +340,11 @@ sftp_that_stalls_is_ended_and_told(void **state)
 static void
 far_side_that_never_answers_is_ended_and_told(void **state)
 {
-	static const char *const reasons[] = { "no ready line from the far side for 700 ms",
-		"no answer from scp on the far side for 700 ms", "sftp: no answer for 700 ms" };
+	static const char *const reasons[] = {
+		"no ready line from the far side for " SSH_TRANSFER_SHORT,
+		"no answer from scp on the far side for " SSH_TRANSFER_SHORT,
+		"sftp: no answer for " SSH_TRANSFER_SHORT
+	};
 
 	(void)state;
 	far_side_script("exec sleep 1000");
@@ -349,7 +352,7 @@ far_side_that_never_answers_is_ended_and_told(void **state)
 		struct xb_transfer transfer = transfer_of(methods[m], XB_UPLOAD);
 		struct ssh_transfer_result result;
 
-		transfer.stall_ns = 700 * XB_NS_PER_MS;
+		transfer.stall_ns = SSH_TRANSFER_SHORT_NS;
 		result = run(&transfer);
 		expect(&result, reasons[m]);
 		assert_int_equal(result.phase, XB_PHASE_EXEC);

@@ -25,9 +25,6 @@
 
 #define SIZE SSH_TRANSFER_SIZE
 
-/* Short enough to wait for where something is stuck. */
-#define SHORT_NS (700 * XB_NS_PER_MS)
-
 /* One private sshd for all tests; each says what its far side does. */
 static struct ssh_transfer_server server;
 static struct xb_suite usual;
@@ -65,7 +62,7 @@ run_short(enum xb_method method, enum xb_direction direction, uint64_t size)
 	struct xb_transfer transfer = ssh_transfer_of(&server, method, direction, &usual);
 
 	transfer.size = size;
-	transfer.stall_ns = SHORT_NS;
+	transfer.stall_ns = SSH_TRANSFER_SHORT_NS;
 	return ssh_transfer_run(&xb_client_libssh, &transfer, NULL);
 }
 
@@ -93,7 +90,7 @@ server_that_says_nothing_ends_in_time(void **state)
 	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &len), 0);
 	memcpy(&target.peer.addr, &address, sizeof(address));
 	target.peer.addr_len = len;
-	target.connect_timeout_ns = SHORT_NS;
+	target.connect_timeout_ns = SSH_TRANSFER_SHORT_NS;
 	transfer.target = &target;
 	result = ssh_transfer_run(&xb_client_libssh, &transfer, NULL);
 	expect(&result, "key exchange: no answer in time");
@@ -114,7 +111,7 @@ remote_command_that_is_not_ready_or_ends_is_told(void **state)
 		expect(&result, "this account is for mail");
 		far_side_script("exec sleep 1000");
 		result = run_short(XB_METHOD_EXEC, (enum xb_direction)direction, SIZE);
-		expect(&result, "no ready line from the far side for 700 ms");
+		expect(&result, "no ready line from the far side for " SSH_TRANSFER_SHORT);
 		assert_int_equal(result.phase, XB_PHASE_EXEC);
 	}
 }
@@ -156,11 +153,11 @@ sink_that_stops_reading_ends_in_time(void **state)
 	far_side_cat("exec sleep 1000");
 	/* More than any window and buffer. */
 	result = run_short(XB_METHOD_EXEC, XB_UPLOAD, 30 * SIZE);
-	expect(&result, "the server took no data for 700 ms");
+	expect(&result, "the server took no data for " SSH_TRANSFER_SHORT);
 	assert_int_equal(result.phase, XB_PHASE_STREAM);
 	/* All of it fits into the window: the end line is missing. */
 	result = run_short(XB_METHOD_EXEC, XB_UPLOAD, 1000);
-	expect(&result, "no end line from the far side for 700 ms");
+	expect(&result, "no end line from the far side for " SSH_TRANSFER_SHORT);
 	assert_int_equal(result.phase, XB_PHASE_CONFIRM);
 }
 
@@ -215,10 +212,10 @@ source_that_stops_ends_in_time(void **state)
 	(void)state;
 	far_side_script(SAY_READY "head -c 100000 /dev/zero; exec sleep 1000");
 	result = run_short(XB_METHOD_EXEC, XB_DOWNLOAD, SIZE);
-	expect(&result, "the server sent no data for 700 ms after 100 kB");
+	expect(&result, "the server sent no data for " SSH_TRANSFER_SHORT " after 100 kB");
 	far_side_script("printf 'C0644 1000003 f\\n'; head -c 100000 /dev/zero; exec sleep 1000");
 	result = run_short(XB_METHOD_SCP, XB_DOWNLOAD, SIZE);
-	expect(&result, "the server sent no data for 700 ms after 100 kB");
+	expect(&result, "the server sent no data for " SSH_TRANSFER_SHORT " after 100 kB");
 }
 
 static void

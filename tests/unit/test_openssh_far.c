@@ -31,9 +31,6 @@
 #define MAC "hmac-sha2-256"
 #define SIZE SSH_TRANSFER_SIZE
 
-/* For what must stand still. */
-#define SHORT_NS (1200 * XB_NS_PER_MS)
-
 static const enum xb_method methods[] = { XB_METHOD_EXEC, XB_METHOD_SCP, XB_METHOD_SFTP };
 static const enum xb_direction directions[] = { XB_UPLOAD, XB_DOWNLOAD };
 
@@ -111,7 +108,7 @@ far_side_that_takes_nothing_is_found(void **state)
 	struct ssh_transfer_result result;
 
 	(void)state;
-	transfer.stall_ns = SHORT_NS;
+	transfer.stall_ns = SSH_TRANSFER_SHORT_NS;
 	transfer.size = 0;
 	result = ssh_transfer_run(&xb_client_openssh, &transfer, NULL);
 	ssh_transfer_expect_failure(&result, XB_FAULT_TRIAL, "the server took no data for");
@@ -224,7 +221,7 @@ copy_that_stands_still_is_ended(void **state)
 	struct ssh_transfer_result result;
 
 	(void)state;
-	transfer.stall_ns = SHORT_NS;
+	transfer.stall_ns = SSH_TRANSFER_SHORT_NS;
 	result = ssh_transfer_run(&xb_client_openssh, &transfer, NULL);
 	ssh_transfer_expect_failure(&result, XB_FAULT_TRIAL, "scp moved no data for");
 	transfer.direction = XB_DOWNLOAD;

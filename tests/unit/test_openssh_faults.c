@@ -32,9 +32,6 @@
 #define MAC "hmac-sha2-256"
 #define SIZE SSH_TRANSFER_SIZE
 
-/* For what must stand still. */
-#define SHORT_NS (400 * XB_NS_PER_MS)
-
 static const enum xb_method methods[] = { XB_METHOD_EXEC, XB_METHOD_SCP, XB_METHOD_SFTP };
 static const enum xb_direction directions[] = { XB_UPLOAD, XB_DOWNLOAD };
 
@@ -117,9 +114,9 @@ ssh_that_hangs_is_ended_and_the_step_named(void **state)
 	struct xb_transfer transfer = ssh_transfer_of(&plain, XB_METHOD_EXEC, XB_UPLOAD, &usual);
 
 	(void)state;
-	impatient.connect_timeout_ns = SHORT_NS;
+	impatient.connect_timeout_ns = SSH_TRANSFER_SHORT_NS;
 	transfer.target = &impatient;
-	transfer.stall_ns = SHORT_NS;
+	transfer.stall_ns = SSH_TRANSFER_SHORT_NS;
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		char *body = xb_asprintf("printf '%s\\n' >&2; sleep 1000 & wait", steps[i].log);
 		char *reason = xb_asprintf("ssh made no progress during %s for", steps[i].phase);
