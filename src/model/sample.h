@@ -51,9 +51,9 @@ struct xb_sample {
 	double server_core_share;  /* busy share of the busiest session's core, 0..1; NAN unknown */
 	double foreign_cpu_seconds; /* CPU of others on this machine meanwhile; NAN unknown */
 	double steal_seconds;       /* taken by the hypervisor; NAN unknown */
-	uint64_t wire_bytes; /* as the client counts in the payload's direction; 0 unknown */
-	long peak_kib;       /* the trial processes' peak memory */
-	unsigned marks;      /* enum xb_mark */
+	uint64_t wire_bytes;        /* as the client counts in the payload's direction; 0 unknown */
+	long peak_kib;              /* the trial processes' peak memory */
+	unsigned marks;             /* enum xb_mark */
 	struct xb_negotiated negotiated;
 };
 
