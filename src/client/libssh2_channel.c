@@ -110,6 +110,7 @@ xb_libssh2_channel_receive(struct xb_libssh2 *s, char *bytes, size_t size, size_
 			return XB_IO_FAILED;
 	}
 	*received = n > 0 ? (size_t)n : 0;
+	s->taken += *received;
 	if (n > 0 || ended)
 		return XB_IO_DONE;
 	if (n == 0 || n == LIBSSH2_ERROR_EAGAIN)

@@ -297,6 +297,7 @@ xb_libssh2_ready(struct xb_libssh2 *s, const struct xb_transfer *transfer, struc
 {
 	xb_libssh2_enter(s, XB_PHASE_STREAM);
 	s->wire_at_ready = s->wire;
+	s->taken = 0;
 	if (!transfer->on_ready(transfer->ctx))
 		return xb_fail(err, XB_FAULT_TRIAL, "another stream has failed");
 	/* The wait for the others is nobody's stall. */
@@ -318,16 +319,22 @@ waiting(const struct xb_libssh2 *s)
 void
 xb_libssh2_end(struct xb_libssh2 *s, const struct xb_transfer *transfer, struct xb_outcome *outcome)
 {
+	uint64_t come;
+
 	transfer->on_end(transfer->ctx);
 	if (!s->download) {
 		outcome->wire_bytes = s->wire.sent - s->wire_at_ready.sent;
 		return;
 	}
-	/* Of what the library has read beyond what was taken, the payload's share. */
+	/*
+	 * More has come than counts: what the last read took beyond the size, and what nobody has
+	 * taken.
+	 */
+	come = (s->taken > 0 ? s->taken : outcome->bytes) + waiting(s);
 	outcome->wire_bytes = s->wire.received - s->wire_at_ready.received;
 	if (outcome->bytes > 0)
-		outcome->wire_bytes = (uint64_t)((double)outcome->wire_bytes *
-		    (double)outcome->bytes / (double)(outcome->bytes + waiting(s)));
+		outcome->wire_bytes =
+		    (uint64_t)((double)outcome->wire_bytes * (double)outcome->bytes / (double)come);
 }
 
 bool

@@ -27,6 +27,7 @@ struct xb_libssh2 {
 	uint64_t bytes;               /* that the library had taken or given, then */
 	int queued;                   /* in the socket's send queue, then */
 	unsigned long window;         /* granted by the far side, then */
+	uint64_t taken;               /* that the channel gave since ready, counted or not */
 	struct xb_wire wire;          /* what the socket has carried */
 	struct xb_wire wire_at_ready; /* likewise, at ready */
 	/*
