@@ -5,7 +5,8 @@
 #include <stdint.h>
 
 /* Bytes of one session on the wire, as the library writes and reads them: encrypted, headers of TCP
- * and below left out. What the kernel still holds belongs to neither. */
+ * and below left out. What has come but lies in the kernel is not counted; what was sent is, wherever
+ * it is. */
 struct xb_wire {
 	uint64_t sent;
 	uint64_t received;
